@@ -1,6 +1,7 @@
-# Called after a test program is linked (molgraph_test): lists its tests for ctest. An entry is a suite (EACH=SUITE), because a
-# program that links LibTorch takes a quarter of a second to start, or a case with all its parameters (EACH=CASE). Instances of a
-# suite with parameters are one entry. An entry counts as skipped if all its cases are.
+# Runs after a test program is linked (molgraph_test) and lists its tests for ctest. An entry is a suite (EACH=SUITE),
+# because a program that links LibTorch takes a quarter of a second to start, or a case with all its parameters
+# (EACH=CASE). All instances of a parametrised suite are one entry. An entry counts as skipped if all its cases are
+# skipped.
 #   cmake -DPROGRAM=... -DEACH=SUITE|CASE -DOUT=... [-DLABELS=...] -P DiscoverTests.cmake
 cmake_minimum_required(VERSION 3.25)
 execute_process(COMMAND ${PROGRAM} --gtest_list_tests OUTPUT_VARIABLE listed RESULT_VARIABLE code TIMEOUT 60)
@@ -38,7 +39,7 @@ endforeach()
 set(script)
 set(cost 0)
 if(EACH STREQUAL CASE)
-  set(cost 1)   # what takes long begins first
+  set(cost 1)   # slow tests start first
 endif()
 foreach(entry IN LISTS entries)
   string(REPLACE ";" ":" filter "${filters_${entry}}")

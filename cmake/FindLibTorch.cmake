@@ -1,6 +1,7 @@
-# LibTorch for the CPU from, in this order: MOLGRAPH_LIBTORCH, CMAKE_PREFIX_PATH, the torch of the active python3 (if its
-# C++ ABI is the new one), the pinned wheel that `bootstrap` puts into .deps/. Gives LibTorch::LibTorch, LibTorch_VERSION
-# and LibTorch_FOLDER. The wheel's own CMake config insists on a CUDA toolkit; here only libtorch_cpu and libc10 are linked.
+# Finds LibTorch for the CPU in, in this order: MOLGRAPH_LIBTORCH, CMAKE_PREFIX_PATH, the torch of the active python3
+# (if it has the new C++ ABI), the pinned wheel that `bootstrap` installs in .deps/. Defines LibTorch::LibTorch,
+# LibTorch_VERSION and LibTorch_FOLDER. The wheel's own CMake config requires a CUDA toolkit; this one links only
+# libtorch_cpu and libc10.
 set(_torch_hints)
 foreach(_prefix IN LISTS MOLGRAPH_LIBTORCH CMAKE_PREFIX_PATH)
   list(APPEND _torch_hints ${_prefix} ${_prefix}/torch)
@@ -21,13 +22,13 @@ if(NOT MOLGRAPH_LIBTORCH)
   get_filename_component(_deps_torch ${CMAKE_CURRENT_LIST_DIR}/../.deps/torch ABSOLUTE)
   list(APPEND _torch_hints ${_deps_torch})
 endif()
-# Another choice than last time must not be answered from the cache.
+# If the search paths have changed, cached results are invalid.
 if(DEFINED CACHE{LibTorch_HINTS} AND NOT LibTorch_HINTS STREQUAL _torch_hints)
   unset(LibTorch_INCLUDE_DIR CACHE)
   unset(LibTorch_cpu_LIBRARY CACHE)
   unset(LibTorch_c10_LIBRARY CACHE)
 endif()
-set(LibTorch_HINTS "${_torch_hints}" CACHE INTERNAL "Where LibTorch was looked for")
+set(LibTorch_HINTS "${_torch_hints}" CACHE INTERNAL "Search paths for LibTorch")
 
 find_path(LibTorch_INCLUDE_DIR ATen/ATen.h HINTS ${_torch_hints} PATH_SUFFIXES include NO_DEFAULT_PATH)
 find_library(LibTorch_cpu_LIBRARY torch_cpu HINTS ${_torch_hints} PATH_SUFFIXES lib NO_DEFAULT_PATH)
@@ -49,13 +50,13 @@ if(LibTorch_FOUND)
 endif()
 if(LibTorch_FOUND AND NOT TARGET LibTorch::LibTorch)
   get_filename_component(_torch_lib_dir ${LibTorch_cpu_LIBRARY} DIRECTORY)
-  # The wheel's libtorch_cpu needs libcudart and libcupti of two small wheels that lie beside torch/.
+  # The wheel's libtorch_cpu needs libcudart and libcupti from two small wheels next to torch/.
   file(GLOB _torch_cuda_dirs ${LibTorch_FOLDER}/../nvidia/*/lib)
   add_library(LibTorch::LibTorch INTERFACE IMPORTED)
   target_include_directories(LibTorch::LibTorch SYSTEM INTERFACE ${LibTorch_INCLUDE_DIR}
                              ${LibTorch_INCLUDE_DIR}/torch/csrc/api/include)
   target_link_libraries(LibTorch::LibTorch INTERFACE ${LibTorch_cpu_LIBRARY} ${LibTorch_c10_LIBRARY})
-  # DT_RPATH, not DT_RUNPATH: libtorch_cpu itself does not say where its CUDA runtime lies.
+  # DT_RPATH instead of DT_RUNPATH, because libtorch_cpu does not contain the path of its CUDA runtime.
   target_link_options(LibTorch::LibTorch INTERFACE "LINKER:--disable-new-dtags")
   foreach(_dir IN LISTS _torch_lib_dir _torch_cuda_dirs)
     target_link_options(LibTorch::LibTorch INTERFACE "LINKER:-rpath,${_dir}")

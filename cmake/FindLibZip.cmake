@@ -1,4 +1,4 @@
-# libzip (Debian: libzip-dev, whose own CMake file asks for programs of other packages). Gives the target molgraph_libzip.
+# libzip (Debian: libzip-dev, whose CMake file requires programs of other packages). Defines the target molgraph_libzip.
 find_path(LibZip_INCLUDE_DIR zip.h)
 find_library(LibZip_LIBRARY zip)
 include(FindPackageHandleStandardArgs)

@@ -1,5 +1,5 @@
-# RDKit as distributions package it (Debian: librdkit-dev), which ships no CMake config.
-# Gives the target RDKit::RDKit and RDKit_VERSION.
+# RDKit from the distribution's package (Debian: librdkit-dev), which has no CMake config.
+# Defines the target RDKit::RDKit and RDKit_VERSION.
 find_path(RDKit_INCLUDE_DIR GraphMol/GraphMol.h HINTS ${RDKit_ROOT} PATH_SUFFIXES include/rdkit rdkit)
 set(_rdkit_names FileParsers SmilesParse ChemTransforms MolStandardize CIPLabeler Descriptors PartialCharges Fingerprints Subgraphs
     SubstructMatch GraphMol RDGeometryLib DataStructs RDGeneral)
@@ -15,7 +15,7 @@ foreach(_name IN LISTS _rdkit_names)
   list(APPEND _rdkit_libraries ${RDKit_${_name}_LIBRARY})
   list(APPEND _rdkit_required RDKit_${_name}_LIBRARY)
 endforeach()
-# The version: the library's full name ends in it (libRDKitRDGeneral.so.1.2022.09.3), and it stands in the library as text.
+# The version is the end of the library's full name (libRDKitRDGeneral.so.1.2022.09.3), or a string in the library.
 # (Debian's RDGeneral/versions.h is an unfilled template.)
 unset(RDKit_VERSION)
 if(RDKit_RDGeneral_LIBRARY)
@@ -34,7 +34,7 @@ if(RDKit_FOUND AND NOT TARGET RDKit::RDKit)
   target_include_directories(RDKit::RDKit SYSTEM INTERFACE ${RDKit_INCLUDE_DIR})
   target_link_libraries(RDKit::RDKit INTERFACE ${_rdkit_libraries})
 endif()
-# Pictures: of its own, as it needs fonts, and not required.
+# Drawings: a separate, optional target, because it needs fonts.
 find_library(RDKit_MolDraw2D_LIBRARY NAMES RDKitMolDraw2D HINTS ${RDKit_ROOT} PATH_SUFFIXES lib)
 mark_as_advanced(RDKit_MolDraw2D_LIBRARY)
 if(RDKit_FOUND AND RDKit_MolDraw2D_LIBRARY AND NOT TARGET RDKit::MolDraw2D)

@@ -1,4 +1,4 @@
-# XGBoost's C interface (Debian: libxgboost-dev). Gives the target molgraph_xgboost. Optional: MOLGRAPH_XGBOOST.
+# XGBoost's C interface (Debian: libxgboost-dev). Defines the target molgraph_xgboost. Optional: MOLGRAPH_XGBOOST.
 find_path(XGBoost_INCLUDE_DIR xgboost/c_api.h)
 find_library(XGBoost_LIBRARY xgboost)
 if(XGBoost_INCLUDE_DIR)

@@ -1,4 +1,4 @@
-# xxHash (Debian: libxxhash-dev). Gives the target molgraph_xxhash.
+# xxHash (Debian: libxxhash-dev). Defines the target molgraph_xxhash.
 find_path(XXHash_INCLUDE_DIR xxhash.h)
 find_library(XXHash_LIBRARY xxhash)
 include(FindPackageHandleStandardArgs)

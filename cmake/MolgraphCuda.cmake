@@ -11,11 +11,11 @@ elseif(MOLGRAPH_CUDA)
 endif()
 if(MOLGRAPH_CUDA_ENABLED)
   if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-    set(CMAKE_CUDA_ARCHITECTURES 80 90)   # A100 and H100; later GPUs run what the driver makes of the last one's PTX
+    set(CMAKE_CUDA_ARCHITECTURES 80 90)   # A100 and H100; for later GPUs, the driver compiles the PTX of the last one
   endif()
   enable_language(CUDA)
   find_package(CUDAToolkit 12 REQUIRED)
-  if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)   # CMake 3.25 does not know that nvcc 12 and later read C++20
+  if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)   # CMake 3.25 does not know that nvcc 12 and later support C++20
     set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
     set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
     list(APPEND CMAKE_CUDA_COMPILE_FEATURES cuda_std_20)

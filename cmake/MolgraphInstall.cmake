@@ -1,18 +1,19 @@
-# cmake --install: programs, the public headers as include/molgraph/NAME.hpp, the libraries behind them, and the package that
-# find_package(molgraph) finds, with the Find modules that it needs in turn.
+# cmake --install: programs, public headers as include/molgraph/NAME.hpp, their libraries, and the package for
+# find_package(molgraph) with the Find modules that it needs.
 include(CMakePackageConfigHelpers)
 set(_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/molgraph)
 set(CMAKE_EXPORT_NO_PACKAGE_REGISTRY ON)
 
-# The public interface: all that is installed. Who scores needs predictor.hpp alone; the rest is what it shows, and what tools
-# need that read molecules or write stores. A header that one of these includes must stand here too.
+# The public interface: all headers that are installed. Scoring needs only predictor.hpp. The other headers are included
+# by it, or are for tools that read molecules or write stores. A header included by one of these must be in the list
+# too.
 set(MOLGRAPH_PUBLIC_HEADERS
   apps/scoring/predictor.hpp             # runs -> predictions and embeddings
-  apps/scoring/domain_place.hpp          # how far a molecule lies from those of training
-  apps/scoring/explanation.hpp           # what predictions are made of
-  attention/spec/precision.hpp           # of the predictor's arithmetic
+  apps/scoring/domain_place.hpp          # applicability domain of a molecule
+  apps/scoring/explanation.hpp           # attributions
+  attention/spec/precision.hpp           # precision of the predictor's arithmetic
   featurize/smiles/smiles.hpp            # SMILES and SDF -> graphs
-  featurize/graph/error.hpp              # what is thrown
+  featurize/graph/error.hpp              # exceptions
   featurize/graph/featurizer_options.hpp
   featurize/graph/molecular_graph.hpp
   featurize/graph/pair_relations.hpp
@@ -20,7 +21,8 @@ set(MOLGRAPH_PUBLIC_HEADERS
   datasets/store/molecule_set.hpp
   datasets/store/store.hpp               # graphs <-> HDF5
   datasets/tables/task.hpp)
-# Users write <molgraph/store.hpp>, whichever room it stands in: the headers' own includes are rewritten to that.
+# Users include <molgraph/store.hpp>, regardless of the header's folder: the headers' own includes are rewritten
+# accordingly.
 set(_public_dir ${CMAKE_BINARY_DIR}/public_headers/molgraph)
 file(REMOVE_RECURSE ${_public_dir})
 foreach(_header IN LISTS MOLGRAPH_PUBLIC_HEADERS)
@@ -36,13 +38,14 @@ foreach(_header IN LISTS MOLGRAPH_PUBLIC_HEADERS)
   endif()
   cmake_path(GET _header FILENAME _name)
   if(EXISTS ${_public_dir}/${_name})
-    message(FATAL_ERROR "two public headers are called ${_name}")
+    message(FATAL_ERROR "two public headers have the name ${_name}")
   endif()
   file(WRITE ${_public_dir}/${_name} "${_text}")
 endforeach()
 install(DIRECTORY ${_public_dir} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
-# What these headers' functions lie in: molgraph::predictor with all that it links. The training library is not for others.
+# The libraries of these headers: molgraph::predictor and everything that it links. The training library is not
+# installed.
 set(_libraries)
 set(_open predictor)
 while(_open)

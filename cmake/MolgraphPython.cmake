@@ -1,5 +1,6 @@
-# Whether the Python module is built, and with which Python: the given Python_EXECUTABLE (a wheel's), else the one that bootstrap puts
-# into .deps/python, else the active python3. Without its headers or nanobind the module and its tests are left out, which is said.
+# Decides whether the Python module is built, and for which Python: the given Python_EXECUTABLE (for a wheel), else the
+# one in .deps/python (made by bootstrap), else the active python3. Without Python's headers or nanobind, the module and
+# its tests are left out with a message.
 set(MOLGRAPH_PYTHON_ABSENT "")
 if(NOT MOLGRAPH_PYTHON OR NOT MOLGRAPH_RDKIT)
   set(MOLGRAPH_PYTHON_ABSENT "MOLGRAPH_PYTHON or MOLGRAPH_RDKIT is OFF")
@@ -10,20 +11,20 @@ else()
   endif()
   find_package(Python 3.9 COMPONENTS Interpreter Development.Module OPTIONAL_COMPONENTS Development.SABIModule)
   if(NOT Python_Development.Module_FOUND)
-    set(MOLGRAPH_PYTHON_ABSENT "Python's headers are not here (python3-dev)")
+    set(MOLGRAPH_PYTHON_ABSENT "Python's headers are missing (python3-dev)")
   else()
     if(NOT nanobind_ROOT)
       execute_process(COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir OUTPUT_VARIABLE nanobind_ROOT
                       OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
     endif()
-    if(NOT TARGET Python::SABIModule AND Python_VERSION VERSION_GREATER_EQUAL 3.12)   # cmake knows it from 3.26 on
+    if(NOT TARGET Python::SABIModule AND Python_VERSION VERSION_GREATER_EQUAL 3.12)   # part of CMake 3.26
       add_library(Python::SABIModule INTERFACE IMPORTED)
       target_link_libraries(Python::SABIModule INTERFACE Python::Module)
       set(Python_SOSABI abi3)
     endif()
     find_package(nanobind CONFIG QUIET)
     if(NOT nanobind_FOUND)
-      set(MOLGRAPH_PYTHON_ABSENT "nanobind is not here (pip install nanobind)")
+      set(MOLGRAPH_PYTHON_ABSENT "nanobind is missing (pip install nanobind)")
     endif()
   endif()
 endif()

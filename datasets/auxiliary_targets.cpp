@@ -11,7 +11,7 @@
 namespace molgraph {
 namespace {
 
-/// The columns `chosen` of values [rows, columns]; of none there are none.
+/// The columns `chosen` of values [rows, columns]; empty if `values` is empty.
 template <class Values>
 Values columns_of(const Values& values, const std::vector<std::size_t>& chosen, std::size_t columns) {
   Values kept;
@@ -28,7 +28,7 @@ std::vector<std::size_t> indices(std::size_t begin, std::size_t end) {
   return all;
 }
 
-/// Appends row `row` of `values` [rows, columns] to `into`; of no values `missing` so many times.
+/// Appends row `row` of `values` [rows, columns] to `into`; if `values` is empty, `missing` for each column.
 template <class Value>
 void append_row(std::vector<Value>& into, const std::vector<Value>& values, std::size_t row, std::size_t columns,
                 Value missing) {
@@ -67,7 +67,7 @@ void keep_targets(MoleculeSet& set, const std::vector<std::size_t>& chosen) {
 Task joined(const Task& own, const Task& auxiliary) {
   if (auxiliary.names.empty()) return own;
   if (own.kind == TaskKind::multiclass || auxiliary.kind == TaskKind::multiclass)
-    throw UsageError("--auxiliary-targets is for numbers and two classes; a target has more classes");
+    throw UsageError("--auxiliary-targets requires numeric or binary targets; a target has more than two classes");
   Task all = own;
   std::vector<TaskKind> kinds;
   for (std::size_t t = 0; t < own.names.size(); ++t) kinds.push_back(own.kind_of(t));
@@ -126,8 +126,8 @@ std::vector<std::string> auxiliary_warnings(const AuxiliaryTargets& auxiliary,
         if (labels.insert(label); labels.size() > 1) break;
     if (labels.size() < 2)
       warnings.push_back("the auxiliary target '" + auxiliary.task.names[t] + "' has " +
-                         (labels.empty() ? "no label" : "one label alone") +
-                         " in the training part: it teaches nothing");
+                         (labels.empty() ? "no label" : "only one distinct label") +
+                         " in the training set: the model cannot learn from it");
   }
   return warnings;
 }

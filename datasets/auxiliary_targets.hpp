@@ -1,4 +1,5 @@
-// Targets that are learned beside the reported ones and never reported: a cheaper assay, logD beside a permeability.
+// Auxiliary targets: learned together with the reported targets but never reported, such as a cheaper assay or logD for
+// a permeability.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +12,9 @@
 namespace molgraph {
 
 struct AuxiliaryTargets {
-  Task task;                         ///< without names: there are none
-  std::vector<double> values{};      ///< [G, T] as MoleculeSet::targets
-  std::vector<std::int8_t> bound{};  ///< [G, T] as MoleculeSet::bound; empty = all are 0
+  Task task;                         ///< without names = no auxiliary targets
+  std::vector<double> values{};      ///< [G, T] like MoleculeSet::targets
+  std::vector<std::int8_t> bound{};  ///< [G, T] like MoleculeSet::bound; empty = all are 0
 
   bool empty() const { return task.names.empty(); }
 };
@@ -22,19 +23,18 @@ struct AuxiliaryTargets {
 Task some_targets(const Task& all, const std::vector<std::size_t>& chosen);
 /// Keeps the targets `chosen` (indices) of the set, in that order.
 void keep_targets(MoleculeSet& set, const std::vector<std::size_t>& chosen);
-/// The targets of both, the auxiliary ones last. Throws UsageError where `own` has more than two classes.
+/// The targets of both tasks, auxiliary ones last. Throws UsageError if a target has more than two classes.
 Task joined(const Task& own, const Task& auxiliary);
 
-/// Moves the last targets of the set out of it, which are those of `auxiliary`; those of `own` stay. Throws as
-/// joined().
+/// Moves the last targets, those of `auxiliary`, out of the set; those of `own` stay. Throws as joined() does.
 AuxiliaryTargets take_auxiliary(MoleculeSet& set, const Task& own, const Task& auxiliary);
 
-/// A copy of the set with the auxiliary targets behind its own. Those of molecules outside of `training` are missing,
-/// so that nothing is judged by them.
+/// Copy of the set with the auxiliary targets after its own. They are missing for molecules that are not in `training`,
+/// so they do not affect any validation.
 MoleculeSet with_auxiliary(const MoleculeSet& set, const AuxiliaryTargets& auxiliary,
                            const std::vector<std::int64_t>& training);
 
-/// One warning for each auxiliary target that has fewer than two different labels among `training`.
+/// One warning for each auxiliary target that has fewer than two distinct labels among `training`.
 std::vector<std::string> auxiliary_warnings(const AuxiliaryTargets& auxiliary,
                                             const std::vector<std::int64_t>& training);
 

@@ -9,15 +9,15 @@
 namespace molgraph {
 namespace {
 
-constexpr std::size_t kTargetsNamed = 5;  ///< targets named in a note
+constexpr std::size_t kTargetsNamed = 5;  ///< targets listed in a note
 
 const char* text_of(Censored how) {
   switch (how) {
     case Censored::bounded:
-      return "they train with a loss that is zero on their side, and are left out of metrics and of the targets' "
-             "scaling (--censored)";
-    case Censored::drop: return "treated as missing, as --censored drop says";
-    case Censored::value: return "taken as if they were exact, as --censored value says";
+      return "the training loss for them is zero on the allowed side; metrics and target scaling leave them out "
+             "(--censored)";
+    case Censored::drop: return "treated as missing (--censored drop)";
+    case Censored::value: return "treated as exact (--censored value)";
   }
   return "";
 }
@@ -52,11 +52,11 @@ std::string CensoredTally::text() const {
   std::vector<std::string> targets;
   for (std::size_t t = 0; t < above_.size(); ++t) {
     if (above_[t] + below_[t] == 0) continue;
-    const std::string above = with_commas(above_[t]) + " above", below = with_commas(below_[t]) + " below";
+    const std::string above = with_commas(above_[t]) + " with >", below = with_commas(below_[t]) + " with <";
     targets.push_back((below_[t] == 0   ? above
                        : above_[t] == 0 ? below
                                         : above + " and " + below) +
-                      " their number in '" + task_.names[t] + "'");
+                      " in '" + task_.names[t] + "'");
   }
   return with_commas(total()) + (total() == 1 ? " censored label: " : " censored labels: ") +
          list_of(targets, kTargetsNamed);

@@ -1,4 +1,4 @@
-// Labels that are limits, such as ">50": how many there are, and what training makes of them.
+// Censored labels such as ">50": counts them and prepares them for training.
 #pragma once
 
 #include <cstdint>
@@ -9,15 +9,15 @@
 
 namespace molgraph {
 
-/// Counts them by target. Keeps a reference to the task.
+/// Counts censored labels by target. Keeps a reference to the task.
 class CensoredTally {
  public:
   explicit CensoredTally(const Task& task);
-  /// One molecule's bounds [T], or of several molecules one after the other; empty = all are exact.
+  /// Adds the bounds [T] of one molecule, or of several, concatenated; empty = all are exact.
   void add(const std::vector<std::int8_t>& bounds);
   void add(std::size_t target, std::int8_t bound);
   std::int64_t total() const;
-  /// "13 censored labels: 12 above and 1 below in 'ic50'".
+  /// "13 censored labels: 12 with > and 1 with < in 'ic50'".
   std::string text() const;
 
  private:
@@ -25,8 +25,8 @@ class CensoredTally {
   std::vector<std::int64_t> above_, below_;  ///< [T]
 };
 
-/// Counts the censored labels of the set into LoadedData::censored, says what they are, and leaves them as the limits
-/// that they are, makes them missing, or exact.
+/// Counts the censored labels of the set in LoadedData::censored, adds a note, and keeps them as limits or makes them
+/// missing or exact, as `how` requires.
 void treat_censored(LoadedData& data, Censored how);
 
 }  // namespace molgraph

@@ -31,13 +31,13 @@ const char* name_of(SplitPart part) {
   return part == SplitPart::train ? "train" : part == SplitPart::valid ? "valid" : "test";
 }
 
-/// Molecules whose invariant hash occurs in more than one part: the only ones that can be shared.
+/// Molecules whose invariant hash occurs in more than one set: only these can be shared.
 std::vector<std::int64_t> suspects_of(const MoleculeSet& set, const std::vector<SplitPart>& part, int threads) {
   std::vector<std::uint64_t> hash(part.size());
   parallel_for(set.size(), 1024, threads, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t g = begin; g < end; ++g) hash[static_cast<std::size_t>(g)] = invariant_hash(set.graph(g));
   });
-  std::unordered_map<std::uint64_t, unsigned> seen_in;  // bit mask of parts
+  std::unordered_map<std::uint64_t, unsigned> seen_in;  // bit mask of sets
   for (std::size_t g = 0; g < part.size(); ++g)
     if (part[g] != SplitPart::none) seen_in[hash[g]] |= 1u << static_cast<unsigned>(part[g]);
   std::vector<std::int64_t> suspects;
@@ -73,8 +73,8 @@ std::string RejectionTally::text(std::int64_t rows) const {
   if (total_ == 0) return {};
   std::vector<std::string> kinds;
   for (const auto& [status, count] : counts_) kinds.push_back(with_commas(count) + " " + status);
-  std::string result = with_commas(total_) + " of " + with_commas(rows) + (rows == 1 ? " row has" : " rows have") +
-                       " no molecule: " + list_of(kinds) + "; ";
+  std::string result = with_commas(total_) + " of " + with_commas(rows) + (rows == 1 ? " row was" : " rows were") +
+                       " rejected: " + list_of(kinds) + "; ";
   for (std::size_t e = 0; e < examples_.size(); ++e) result += (e ? "; " : "") + examples_[e];
   return result;
 }
@@ -111,15 +111,15 @@ SharedMolecules shared_molecules(const MoleculeSet& set, const Split& split, int
 std::string shared_molecules_warning(const MoleculeSet& set, const Split& split, int threads) {
   const SharedMolecules shared = shared_molecules(set, split, threads);
   if (shared.count == 0) return {};
-  return with_commas(shared.count) + (shared.count == 1 ? " molecule stands" : " molecules stand") +
-         " in two parts of the split, e.g. " + shared.example + ": the measured quality will look better than it is";
+  return with_commas(shared.count) + (shared.count == 1 ? " molecule is" : " molecules are") +
+         " in two sets of the split, e.g. " + shared.example + ": the metrics will be too optimistic";
 }
 
 namespace {
 
-/// One kind of trouble and the targets that have it.
+/// One kind of problem and the targets that have it.
 struct Trouble {
-  std::string one, many;  ///< what stands after "target 'y' " and after "70 targets "
+  std::string one, many;  ///< text after "target 'y' " and after "70 targets "
   std::vector<std::string> names{};
 };
 
@@ -134,10 +134,10 @@ void append_lines(const std::vector<Trouble>& troubles, std::vector<std::string>
 
 std::string quoted_name(const MoleculeSet& set, std::size_t target) { return "'" + set.task.names[target] + "'"; }
 
-/// What one part holds of one target.
+/// Labels of one target in one set.
 struct Values {
   std::int64_t count = 0, censored = 0;
-  std::set<double> distinct{};  ///< up to a few
+  std::set<double> distinct{};  ///< at most a few
 };
 
 Values values_of(const MoleculeSet& set, const std::vector<std::int64_t>& part, std::size_t target) {
@@ -163,16 +163,17 @@ std::vector<std::string> part_warnings(const MoleculeSet& set, const Split& spli
   std::vector<std::string> warnings;
   for (const auto& [part, name] : {std::pair{&split.valid, "validation"}, std::pair{&split.test, "test"}}) {
     if (part->empty()) continue;
-    const std::string where = "in the " + std::string(name) + " part: ";
-    Trouble none{"has no value " + where + "no metric there", "have no value " + where + "no metric there"};
+    const std::string where = "in the " + std::string(name) + " set: ";
+    Trouble none{"has no label " + where + "it has no metric there",
+                 "have no label " + where + "they have no metric there"};
     Trouble one_class{"has one class only " + where + "its roc-auc and ap are left blank there",
                       "have one class only " + where + "their roc-auc and ap are left blank there"};
-    Trouble few{
-        "", "have fewer than " + std::to_string(kFewTested) + " values " + where + "their results there say little"};
+    Trouble few{"", "have fewer than " + std::to_string(kFewTested) + " labels " + where +
+                        "their results there are unreliable"};
     for (std::size_t t = 0; t < set.task.names.size(); ++t) {
       const Values values = values_of(set, *part, t);
       if (part == &split.test && values.count > 0 && values.count < kFewTested) {
-        few.one = "has only " + std::to_string(values.count) + " values " + where + "its results there say little";
+        few.one = "has only " + std::to_string(values.count) + " labels " + where + "its results there are unreliable";
         few.names.push_back(quoted_name(set, t));
       }
       if (values.count == 0) none.names.push_back(quoted_name(set, t));
@@ -185,14 +186,14 @@ std::vector<std::string> part_warnings(const MoleculeSet& set, const Split& spli
 }
 
 std::vector<std::string> target_warnings(const MoleculeSet& set, const Split& split) {
-  Trouble none{"has no value in the training part: it cannot be learnt",
-               "have no value in the training part and cannot be learnt"};
-  Trouble constant{"has the same value in the whole training part: nothing can be learnt from it",
-                   "have the same value in the whole training part, nothing can be learnt from them"};
-  Trouble limits{"has only censored values in the training part: it is scaled by the numbers behind their signs",
-                 "have only censored values in the training part, are scaled by the numbers behind their signs"};
-  Trouble scarce{"", "have fewer than " + std::to_string(kFewValues) + " values in the training part"};
-  Trouble steps{"", "have few different values; should they be classified (-t classification or -t multiclass)?"};
+  Trouble none{"has no label in the training set: it cannot be learned",
+               "have no label in the training set and cannot be learned"};
+  Trouble constant{"has the same value in the whole training set: nothing can be learned from it",
+                   "have the same value in the whole training set; nothing can be learned from them"};
+  Trouble limits{"has only censored labels in the training set: their limits determine its scaling",
+                 "have only censored labels in the training set; their limits determine the scaling"};
+  Trouble scarce{"", "have fewer than " + std::to_string(kFewValues) + " labels in the training set"};
+  Trouble steps{"", "have few distinct values; if these are classes, use -t classification or -t multiclass"};
   const auto targets = static_cast<std::size_t>(set.task.num_targets());
   for (std::size_t t = 0; t < targets; ++t) {
     const Values values = values_of(set, split.train, t);
@@ -206,11 +207,11 @@ std::vector<std::string> target_warnings(const MoleculeSet& set, const Split& sp
     } else if (values.distinct.size() == 1 && values.censored == 0) {
       constant.names.push_back(name);
     } else if (all < kFewValues) {
-      scarce.one = "has only " + count + " values in the training part";
+      scarce.one = "has only " + count + " labels in the training set";
       scarce.names.push_back(name);
     } else if (set.task.kind_of(t) == TaskKind::regression && values.distinct.size() <= kFewDistinct) {
       steps.one =
-          "has only " + distinct + " different values: should it be classified (-t classification or -t multiclass)?";
+          "has only " + distinct + " distinct values: if these are classes, use -t classification or -t multiclass";
       steps.names.push_back(name);
     }
   }
@@ -221,7 +222,7 @@ std::vector<std::string> target_warnings(const MoleculeSet& set, const Split& sp
     unlabelled += std::all_of(set.targets.begin() + static_cast<std::ptrdiff_t>(g * targets),
                               set.targets.begin() + static_cast<std::ptrdiff_t>((g + 1) * targets),
                               [](auto value) { return std::isnan(value); });
-  if (unlabelled > 0) warnings.push_back(with_commas(unlabelled) + " molecules have no value of any target");
+  if (unlabelled > 0) warnings.push_back(with_commas(unlabelled) + " molecules have no label for any target");
   for (std::string& warning : part_warnings(set, split)) warnings.push_back(std::move(warning));
   return warnings;
 }

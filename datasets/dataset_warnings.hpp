@@ -1,4 +1,4 @@
-// What a chemist is glad to be told before training starts.
+// Warnings about a data set before training starts.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ class RejectionTally {
   void add(const RejectedRow& row);
   const std::map<std::string, std::int64_t>& counts() const { return counts_; }
   std::int64_t total() const { return total_; }
-  /// "12 of 1,128 rows have no molecule: 10 invalid_smiles, 2 too_large; row 17: ring 1 not closed (C1CC)"; "" if none.
+  /// "12 of 1,128 rows were rejected: 10 invalid_smiles, 2 too_large; row 17: ring 1 not closed (C1CC)"; "" if none.
   std::string text(std::int64_t rows) const;
 
  private:
@@ -25,20 +25,21 @@ class RejectionTally {
   std::vector<std::string> examples_;
 };
 
-/// Molecules (by canonical SMILES) in two parts of the split.
+/// Molecules (by canonical SMILES) that are in more than one set of the split.
 struct SharedMolecules {
   std::int64_t count = 0;
   std::string example;  ///< "CCO, row 5 in train and row 7 in test"
 };
 SharedMolecules shared_molecules(const MoleculeSet& set, const Split& split, int threads);
-/// The same in words; "" if there are none.
+/// Warning about shared molecules; "" if there are none.
 std::string shared_molecules_warning(const MoleculeSet& set, const Split& split, int threads);
 
-/// Constant targets, targets with few values or few different ones, molecules without any value, and part_warnings().
-/// Targets with one kind of trouble share a line: their number and the first few names.
+/// Warnings about constant targets, targets with few labels or few distinct ones, molecules without any label, and
+/// part_warnings(). Targets with the same problem share a line with their number and the first few names.
 std::vector<std::string> target_warnings(const MoleculeSet& set, const Split& split);
 
-/// Targets on which validation or test have nothing to say: without values, or (binary) without one of the classes.
+/// Warnings about targets without a metric on the validation or test set: no labels or (binary) only one class; and
+/// about targets with few test labels.
 std::vector<std::string> part_warnings(const MoleculeSet& set, const Split& split);
 
 /// "1,234,567".

@@ -17,10 +17,10 @@ namespace {
 
 constexpr std::int64_t kMostRows = 200;
 constexpr std::size_t kFewestRows = 20, kFewestValues = 4;
-constexpr int kMostCompared = 150;      ///< atoms: descriptors of larger molecules take long
-constexpr double kOtherVersion = 1e-4;  ///< relative: masses of atoms differ between versions of RDKit
+constexpr int kMostCompared = 150;      ///< atoms: descriptors of larger molecules are slow
+constexpr double kOtherVersion = 1e-4;  ///< relative: atomic masses differ between RDKit versions
 
-/// Half a unit of the last digit that the cell shows: 0.05 of "1.5", 5e-8 of "1.5e-6".
+/// Half a unit of the cell's last digit: 0.05 for "1.5", 5e-8 for "1.5e-6".
 double rounding_of(std::string_view cell) {
   const std::string_view digits = cell.substr(0, cell.find_first_of("eE"));
   const double power = digits.size() < cell.size() ? number_of_cell(cell.substr(digits.size() + 1)).value_or(0) : 0;
@@ -33,11 +33,11 @@ std::size_t different(const std::vector<double>& values) {
   return std::set<double>(values.begin(), values.end()).size();
 }
 
-/// What a column holds, and the descriptors that it may still be.
+/// Values of a column and the descriptors that still match them.
 struct Comparison {
   std::vector<std::size_t> alike{};
   std::vector<double> values{};
-  std::vector<std::vector<double>> of_alike{};  ///< [alike][values] the descriptors' own
+  std::vector<std::vector<double>> of_alike{};  ///< [alike][values] the descriptors' values
 
   void add(std::string_view cell, const std::vector<float>& descriptors) {
     const auto number = number_of_cell(cell);
@@ -55,7 +55,7 @@ struct Comparison {
     }
   }
 
-  /// The descriptor that the column is; nothing where few values say little.
+  /// The descriptor that the column contains; nothing if there are too few values to decide.
   std::optional<std::size_t> found() const {
     if (values.size() < kFewestRows || different(values) < kFewestValues) return std::nullopt;
     for (std::size_t k = 0; k < alike.size(); ++k)
@@ -88,7 +88,7 @@ void mark_descriptors(const std::string& path, const TableOptions& options, cons
     return;
   }
   TableOptions quiet = options;
-  quiet.hooks.say = {};  // what there is to say of the table has been said
+  quiet.hooks.say = {};  // the table's messages have already been shown
   TableReader reader(path, quiet);
   TableRow row;
   const auto is_open = [](const Comparison& one) { return !one.alike.empty(); };

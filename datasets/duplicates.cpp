@@ -26,7 +26,7 @@ std::uint64_t mix(std::uint64_t x) {  // the finaliser of splitmix64 (Steele et 
   return x ^ (x >> 31);
 }
 
-/// Atom columns that no writing of a molecule changes.
+/// Atom columns that do not depend on how the SMILES is written.
 std::vector<std::size_t> settled_columns(Features features) {
   switch (features) {
     case Features::ogb: return {0, 3, 4, 8};       // number, charge, hydrogens, in ring
@@ -42,7 +42,7 @@ double median_of(std::vector<double> values) {
   return values.size() % 2 ? values[half] : values[half - 1] + (values[half] - values[half - 1]) / 2;
 }
 
-/// A value and how much it counts.
+/// A value and its weight.
 struct Weighted {
   double value = 0, weight = 1;
 };
@@ -54,7 +54,7 @@ double median_of(const std::vector<Weighted>& values) {
 }
 
 double mean_of(const std::vector<Weighted>& values) {
-  double mean = 0, weight = 0;  // a running mean: equal values stay what they are
+  double mean = 0, weight = 0;  // running mean: the mean of equal values is exact
   for (const Weighted& one : values) {
     weight += one.weight;
     mean += (one.value - mean) * one.weight / weight;
@@ -71,7 +71,7 @@ double majority_of(const std::vector<Weighted>& values) {
   return std::ranges::count_if(votes, as_many) > 1 ? kNaN : most->first;
 }
 
-/// The values that are there and are no limits; those of weight 0 only where there are no others.
+/// Values that are neither missing nor limits; those of weight 0 only if there are no others.
 std::vector<Weighted> exact_values(const std::vector<Label>& labels, const std::vector<float>& weights) {
   std::vector<Weighted> values;
   for (std::size_t r = 0; r < labels.size(); ++r)
@@ -85,7 +85,7 @@ std::vector<Weighted> exact_values(const std::vector<Label>& labels, const std::
   return values;
 }
 
-/// Of limits alone: the one that says most.
+/// Tightest of several limits; missing if there are upper and lower limits.
 Label tightest(const std::vector<Label>& labels) {
   Label result{kNaN, 0};
   for (const Label& label : labels) {
@@ -112,7 +112,7 @@ std::string_view to_string(Duplicates rule) {
 Duplicates duplicates_from_string(std::string_view text) {
   for (const Duplicates rule : {Duplicates::mean, Duplicates::median, Duplicates::keep, Duplicates::drop})
     if (text == to_string(rule)) return rule;
-  throw UsageError("unknown --duplicates '" + std::string(text) + "': mean, median, keep or drop");
+  throw UsageError("unknown --duplicates '" + std::string(text) + "'; use mean, median, keep or drop");
 }
 
 Label merged_label(const std::vector<Label>& labels, const std::vector<float>& weights, bool classes, Duplicates rule) {
@@ -227,7 +227,7 @@ void Repeats::finish() {
   by_text_.clear();
   std::erase_if(molecules_, [](const Molecule& molecule) { return molecule.rows.size() < 2; });
   const std::size_t nowhere = rows_.size();
-  std::vector<std::size_t> place(rows_.size(), nowhere);  // where a row goes to
+  std::vector<std::size_t> place(rows_.size(), nowhere);  // new index of each row
   for (std::size_t m = 0; m < molecules_.size(); ++m) {
     for (const std::size_t r : molecules_[m].rows) {
       place[r] = r;
@@ -280,7 +280,7 @@ void Repeats::replace(FeaturisedRow& row) const {
   if (rules_.rule != Duplicates::drop) row.key = molecule.key;
 }
 
-/// How far the rows of a molecule differ, by target.
+/// Text on how much the rows of a molecule differ, by target.
 std::string Repeats::spread() const {
   std::vector<std::string> parts;
   bool compared = false;
@@ -302,7 +302,7 @@ std::string Repeats::spread() const {
     if (differing == 0) continue;
     if (is_class(t)) {
       const bool blank = rules_.rule == Duplicates::mean || rules_.rule == Duplicates::median;
-      parts.push_back(name + " of " + with_thousands(differing) +
+      parts.push_back(name + " for " + with_thousands(differing) +
                       (blank && ties > 0 ? " (" + with_thousands(ties) + " ties, left blank)" : ""));
       continue;
     }
@@ -310,8 +310,8 @@ std::string Repeats::spread() const {
     parts.push_back(name + " median " + sensible_number(median_of(ranges)) + unit + ", at most " +
                     sensible_number(widest) + unit + " (row " + std::to_string(row + 1) + ")");
   }
-  if (!compared) return "no target has two values of one of them";
-  if (parts.empty()) return "their values are equal";
+  if (!compared) return "no target has two labels for one of them";
+  if (parts.empty()) return "their labels are equal";
   return (task_.kind == TaskKind::mixed     ? "classes differ, or the largest minus the smallest value: "
           : task_.has(TaskKind::regression) ? "largest minus smallest value: "
                                             : "classes differ: ") +
@@ -320,13 +320,13 @@ std::string Repeats::spread() const {
 
 std::string Repeats::note(std::int64_t rows, const std::string& what) const {
   const std::string rule(to_string(rules_.rule));
-  const std::string become = rules_.rule == Duplicates::keep ? "all are kept, each molecule's in one part of the split"
-                             : rules_.rule == Duplicates::drop ? "the first row of each stays, the others are dropped"
+  const std::string become = rules_.rule == Duplicates::keep   ? "all are kept, those of one molecule in the same set"
+                             : rules_.rule == Duplicates::drop ? "the first row of each is kept, the others are dropped"
                              : task_.kind == TaskKind::mixed   ? "one row each, classes by majority, numbers by " + rule
                              : task_.has(TaskKind::regression) ? "one row each, by " + rule
                                                                : "one row each, by majority";
   return with_thousands(static_cast<std::int64_t>(molecules_.size())) +
-         (molecules_.size() == 1 ? " molecule stands in " : " molecules stand in ") +
+         (molecules_.size() == 1 ? " duplicate molecule in " : " duplicate molecules in ") +
          with_thousands(static_cast<std::int64_t>(rows_.size())) + " of " + with_thousands(rows) + " " + what + ": " +
          become + " (--duplicates " + rule + ")" + (task_.names.empty() ? "" : "; " + spread());
 }
@@ -334,11 +334,11 @@ std::string Repeats::note(std::int64_t rows, const std::string& what) const {
 void RowSource::find_repeats(bool draws, const Progressed& progress) {
   const bool as_they_are = plan_.named || options_.corpus || !options_.splits_file.empty() || task_.names.empty();
   if (!options_.duplicates && as_they_are) return;
-  // A column that is read beside the molecule may be what its rows differ by: a temperature, a pH.
+  // The rows of a molecule may differ in an input column, such as a temperature or a pH.
   const Duplicates unasked = options_.input_columns.empty() ? Duplicates::mean : Duplicates::keep;
   const Duplicates rule = options_.duplicates.value_or(unasked);
   if (rule == Duplicates::keep && !draws) return;
-  // Parts that come with the source stay what they are: results are measured on each of their rows.
+  // The other sets of the source's split stay unchanged, because results are computed on each of their rows.
   const auto counts = [&](const FeaturisedRow& row) {
     return std::holds_alternative<MolecularGraph>(row.result) && (!has_parts() || row.part == SplitPart::train);
   };

@@ -7,18 +7,18 @@ namespace molgraph {
 namespace {
 
 constexpr std::size_t kFewestLimited = 20;  ///< labels of a target
-constexpr std::size_t kFewestOfSide = 10;   ///< labels whose own deviation counts
+constexpr std::size_t kFewestOfSide = 10;   ///< fewest labels of a side for its own deviation
 constexpr double kMostDeviations = 10, kMostLogDeviations = 7, kGap = 2;
-constexpr std::size_t kMostSuspicious = 3;         ///< on a side
-constexpr std::size_t kLabelsPerSuspicious = 100;  ///< in large tables: one of so many
+constexpr std::size_t kMostSuspicious = 3;         ///< labels per side
+constexpr std::size_t kLabelsPerSuspicious = 100;  ///< in large tables: one suspicious label per this many
 
-/// Of ascending numbers.
+/// Median of ascending numbers.
 double middle_of(const std::vector<double>& numbers) {
   const std::size_t half = numbers.size() / 2;
   return numbers.size() % 2 == 1 ? numbers[half] : numbers[half - 1] / 2 + numbers[half] / 2;
 }
 
-/// [labels] of what distance(label) says, ascending.
+/// [labels] distance(label), ascending.
 template <class Distance>
 std::vector<double> distances_of(const std::vector<double>& labels, const Distance& distance) {
   std::vector<double> distances;
@@ -27,17 +27,17 @@ std::vector<double> distances_of(const std::vector<double>& labels, const Distan
   return distances;
 }
 
-/// All labels of a target, and those of one side of their median from it outwards.
+/// All labels of a target and their median.
 struct LabelsOfTarget {
   const std::vector<double>& all;  ///< ascending
   double median;
 
-  /// The deviation of a side, by distance(label).
+  /// Deviation of a side, measured by distance(label).
   template <class Distance>
   double deviation(const std::vector<double>& side, const Distance& distance) const {
     return middle_of(distances_of(side.size() < kFewestOfSide ? all : side, distance));
   }
-  /// Has no label the other sign than the median?
+  /// True if no label has the opposite sign of the median (never for a median of 0).
   bool one_sign() const { return median > 0 ? all.front() >= 0 : median < 0 && all.back() <= 0; }
 };
 
@@ -47,7 +47,7 @@ struct Side {
   double limit = 0;  ///< a label
 };
 
-/// Nothing (deviation 0) where there is no limit. `labels`: those of the side from the median outwards.
+/// Limit of one side; deviation 0 if it has none. `labels`: those of the side, from the median outwards.
 Side side_of(const std::vector<double>& labels, const LabelsOfTarget& target) {
   const double median = target.median;
   if (labels.empty()) return {};
@@ -72,7 +72,7 @@ Side side_of(const std::vector<double>& labels, const LabelsOfTarget& target) {
   return side;
 }
 
-/// Of ascending labels.
+/// Limits of ascending labels.
 LabelLimits limits_of(const std::vector<double>& labels) {
   LabelLimits limits;
   if (labels.size() < kFewestLimited) return limits;

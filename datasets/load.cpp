@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t kMaxRejectedText = 65536;
 
-/// The data sets' names without their subsets.
+/// Names of the data sets without their subsets.
 std::vector<std::string> known_names() {
   std::vector<std::string> names;
   for (const NamedDataset& entry : named_datasets()) {
@@ -35,7 +35,7 @@ std::vector<std::string> known_names() {
   const std::vector<std::string> names = known_names();
   if (std::find(names.begin(), names.end(), path) != names.end())
     throw UsageError("'" + path +
-                     "' is a data set known by name and must be the only input; several inputs have to be tables");
+                     "' is a named data set and must be the only input; several inputs must all be tables");
   const std::string guess = closest_word(path, names);
   throw FileError("'" + path + "' is neither a file nor a known data set" +
                   (guess.empty() ? "" : "; did you mean '" + guess + "'?") + " (known: " + list_of(names) + ")");
@@ -53,7 +53,7 @@ SourcePlan plan_tables(const LoadOptions& options) {
     names.push_back(path == "-" ? "standard input" : std::filesystem::path(path).filename().string());
   }
   plan.name = list_of(names);
-  if (!options.subset.empty()) throw UsageError("--subset is only for data sets known by name");
+  if (!options.subset.empty()) throw UsageError("--subset applies only to named data sets");
   if (plan.tables.size() == 1 || options.corpus) return plan;
   plan.split_name = "files";
   plan.tables.front().part = SplitPart::train;
@@ -62,7 +62,7 @@ SourcePlan plan_tables(const LoadOptions& options) {
   return plan;
 }
 
-/// Which split was asked for, and the plan without the one that was not.
+/// Sets the requested split in the plan and removes the split that it replaces.
 void apply_split_options(SourcePlan& plan, const LoadOptions& options) {
   const bool by_column =
       options.split == SplitKind::column || (options.split == SplitKind::automatic && !options.splits_column.empty());
@@ -72,16 +72,16 @@ void apply_split_options(SourcePlan& plan, const LoadOptions& options) {
     const bool ahead = plan.tables.size() == 2 && looks_ahead(options.split);
     if ((options.split != SplitKind::automatic && !ahead) || !options.splits_column.empty() || several)
       throw UsageError(
-          "with two or three tables the tables themselves are the split; of two, --split-type time or order says which "
-          "part of the first validates");
+          "with two or three tables, the tables define the split; with two, --split-type time or order can choose the "
+          "validation set from the first");
     if (ahead) plan.split_name += " by " + std::string(split_word(options.split));
     return;
   }
   if (!by_column && !options.splits_column.empty())
-    throw UsageError("--splits-column needs --split-type predefined (or none)");
+    throw UsageError("--splits-column requires --split-type predefined (or no --split-type)");
   if (options.split == SplitKind::published && plan.split_name.empty())
     throw UsageError("'" + plan.name +
-                     "' comes without a split; choose random, scaffold, scaffold-balanced or predefined");
+                     "' has no published split; use random, scaffold, scaffold-balanced or predefined");
   if (!by_column && !several && (options.split == SplitKind::automatic || options.split == SplitKind::published))
     return;
   for (SourceTable& table : plan.tables) table.part = SplitPart::none;
@@ -103,14 +103,14 @@ SourcePlan make_plan(const LoadOptions& options) {
     throw UsageError("give one data set or table, or two or three tables: train, [valid,] test");
   std::optional<SourcePlan> plan;
   const std::string known = named_dataset(options.paths);
-  if (options.corpus && !known.empty())  // before it is looked for, and downloaded
-    throw UsageError("'" + options.paths[0] + "' is a data set known by name; a corpus is tables or a store");
+  if (options.corpus && !known.empty())  // before it is searched for and downloaded
+    throw UsageError("'" + options.paths[0] + "' is a named data set; a corpus must be tables or a store");
   if (!known.empty()) plan = plan_named(options.paths[0], options);
   const bool named = plan.has_value();
   if (!named) plan = plan_tables(options);
   if (named && !options.auxiliary_columns.empty())
-    throw UsageError("--auxiliary-targets are columns of a table of your own; '" + plan->name +
-                     "' is a data set known by name");
+    throw UsageError("--auxiliary-targets applies only to columns of your own table; '" + plan->name +
+                     "' is a named data set");
   if (!options.target_columns.empty() && !(named && wants_all_targets(options.target_columns, {}))) {
     plan->computed_label = false;
     plan->target_columns = options.target_columns;
@@ -119,7 +119,7 @@ SourcePlan make_plan(const LoadOptions& options) {
   }
   if (options.task) {
     if (plan->computed_label && options.task != TaskKind::regression)
-      throw UsageError("the label of '" + plan->name + "' is a number: --task-type regression");
+      throw UsageError("the label of '" + plan->name + "' is numeric; use --task-type regression");
     plan->task = options.task;
   }
   apply_split_options(*plan, options);
@@ -127,7 +127,7 @@ SourcePlan make_plan(const LoadOptions& options) {
   return std::move(*plan);
 }
 
-/// The plan, after will_read() has seen its files.
+/// Returns the plan after calling will_read() with its files.
 SourcePlan announced(SourcePlan plan, const LoadOptions& options) {
   if (!options.will_read) return plan;
   std::vector<std::string> files;
@@ -155,27 +155,26 @@ RejectedRow rejected_row(const FeaturisedRow& row) {
 }
 
 [[noreturn]] void throw_no_molecule(const RowSource& source, const RejectionTally& tally) {
-  throw DataError(source.plan().name + ": not one usable molecule; " + tally.text(tally.total()) +
-                  "; if the SMILES stand in another column, name it with -s");
+  throw DataError(source.plan().name + ": no usable molecule; " + tally.text(tally.total()) +
+                  "; if the SMILES are in another column, specify it with -s");
 }
 
-/// With those that another row stands for.
+/// Number of rows, including those merged into another row.
 std::int64_t rows_seen(const RowSource& source, std::int64_t rows) {
   for (const RepeatedRow& row : source.repeats().rows()) rows += source.repeats().vanishes(row.row);
   return rows;
 }
 
-/// What became of repeated molecules, into a LoadedData or a StoreReport.
+/// Reports how duplicate molecules were merged, in a LoadedData or a StoreReport.
 template <class Report>
 void tell_repeats(const RowSource& source, Report& report) {
   const Repeats& repeats = source.repeats();
   if (repeats.empty()) return;
-  report.notes.push_back(
-      repeats.note(source.rows(), source.has_parts() ? "rows (of the training part alone)" : "rows"));
+  report.notes.push_back(repeats.note(source.rows(), source.has_parts() ? "rows (training set only)" : "rows"));
   report.repeated = repeats.rows();
 }
 
-/// The options with the data set's own way of splitting, where nothing else was asked for.
+/// The options, with the data set's split by default.
 LoadOptions split_options(LoadOptions options, const RowSource& source) {
   if (options.split == SplitKind::automatic && source.plan().scaffold) options.split = SplitKind::scaffold;
   return options;
@@ -193,11 +192,9 @@ void add_warnings(LoadedData& data, const LoadOptions& options) {
   if (auto warning = shared_molecules_warning(data.set, data.split, options.threads); !warning.empty())
     data.warnings.push_back(std::move(warning));
   for (auto& warning : target_warnings(data.set, data.split)) data.warnings.push_back(std::move(warning));
-  // A part of size 0 was asked for.
-  if (data.split.valid.empty() && options.split_sizes[1] > 0)
-    data.warnings.push_back("the validation part of the split is empty");
-  if (data.split.test.empty() && options.split_sizes[2] > 0)
-    data.warnings.push_back("the test part of the split is empty");
+  // A set of size 0 may have been requested.
+  if (data.split.valid.empty() && options.split_sizes[1] > 0) data.warnings.push_back("the validation set is empty");
+  if (data.split.test.empty() && options.split_sizes[2] > 0) data.warnings.push_back("the test set is empty");
 }
 
 std::string named_dataset(const std::vector<std::string>& paths) {
@@ -216,13 +213,13 @@ SplitKind split_kind_from_string(const std::string& text) {
   if (word == "order") return SplitKind::order;
   if (word == "predefined" || word == "column") return SplitKind::column;
   throw UsageError("unknown split type '" + text +
-                   "': random, scaffold, scaffold-balanced, group, time, order, predefined or published");
+                   "'; use random, scaffold, scaffold-balanced, group, time, order, predefined or published");
 }
 
 LoadedData load_data(const LoadOptions& options, const std::function<void(std::int64_t, std::int64_t)>& progress) {
   if (is_store(options.paths)) {
     if (options.corpus && !options.target_columns.empty())
-      throw UsageError(options.paths[0] + ": the columns of a store are no targets of a corpus; name its tables");
+      throw UsageError(options.paths[0] + ": columns of a store cannot be targets of a corpus; use its tables instead");
     if (options.will_read) options.will_read(options.paths);
     return load_from_store(options);
   }
@@ -288,13 +285,13 @@ LoadedData load_data(const LoadOptions& options, const std::function<void(std::i
                                                 source.rows(), labels, first_rows}));
   }
   if (options.require_targets && data.split.train.empty())
-    throw DataError(data.set.source.name + ": the training part of the split is empty");
+    throw DataError(data.set.source.name + ": the training set is empty");
   data.set.splits[data.split_name] = data.split;
   for (std::size_t e = 0; e < extra.size(); ++e) data.set.splits[source.extra_parts()[e]] = std::move(extra[e]);
   if (tally.total() > 0) data.warnings.push_back(tally.text(rows_seen(source, data.set.size() + tally.total())));
   add_warnings(data, options);
   draw_calibration(data, options, first_rows);
-  if (source.has_parts()) first_rows.clear();  // they are those of the training part alone
+  if (source.has_parts()) first_rows.clear();  // they cover only the training set
   set_rounds(data, options, first_rows, keys);
   set_inner_folds(data, options, std::move(first_rows), std::move(keys));
   if (options.require_targets) leave_out_unlabelled(data);
@@ -304,8 +301,8 @@ LoadedData load_data(const LoadOptions& options, const std::function<void(std::i
 StoreReport load_to_store(const LoadOptions& options, const std::string& path, const StoreWriterOptions& writer_options,
                           const std::function<void(std::int64_t, std::int64_t)>& progress,
                           const std::function<void(const RejectedRow&)>& rejected) {
-  if (is_store(options.paths)) throw UsageError(options.paths[0] + ": is a store already");
-  if (options.rounds > 0) throw UsageError("a store keeps no validation parts but that of its split");
+  if (is_store(options.paths)) throw UsageError(options.paths[0] + ": is already a store");
+  if (options.rounds > 0) throw UsageError("a store contains only the validation set of its split");
   RowSource source(announced(make_plan(options), options), options);
   StoreReport report;
   report.task = source.task();
@@ -329,7 +326,7 @@ StoreReport load_to_store(const LoadOptions& options, const std::string& path, c
   ClassLabels labels;
   if (source.task().kind != TaskKind::regression && (draws_valid || (computes && is_random(split_by))))
     labels.targets = static_cast<std::size_t>(source.task().num_targets());
-  if (!source.has_parts() && !computes) check_split_sizes(options, "none: choose one with --split-type");
+  if (!source.has_parts() && !computes) check_split_sizes(options, "there is no split; choose one with --split-type");
   source.find_repeats(computes || draws_valid, progress);
   tell_repeats(source, report);
   source.stream(
@@ -379,7 +376,7 @@ StoreReport load_to_store(const LoadOptions& options, const std::string& path, c
                           static_cast<std::int64_t>(split.test.size())};
   }
   for (std::size_t e = 0; e < extra.size(); ++e) writer.split(source.extra_parts()[e], extra[e]);
-  if (censored.total() > 0) report.notes.push_back(censored.text() + ": kept with their signs");
+  if (censored.total() > 0) report.notes.push_back(censored.text() + "; kept with their signs");
   if (tally.total() > 0) report.warnings.push_back(tally.text(report.rows));
   writer.finish();
   return report;

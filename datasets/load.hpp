@@ -1,4 +1,4 @@
-// From a name ("zinc"), a table or a store to molecules, targets and splits in memory.
+// Loading: reads a named data set ("zinc"), a table or a store into molecules, targets and splits.
 #pragma once
 
 #include <array>
@@ -32,125 +32,129 @@ enum class SplitKind : std::uint8_t {
   order,
   column
 };
-/// "random", "scaffold", "scaffold-balanced", "group", "time", "order", "predefined", "published"; throws UsageError.
+/// Parses "random", "scaffold", "scaffold-balanced", "group", "time", "order", "predefined" or "published". Throws
+/// UsageError for other text.
 SplitKind split_kind_from_string(const std::string& text);
 
-/// What labels such as ">50" are to training: limits, whose loss is zero on the allowed side; missing; or the numbers
-/// themselves.
+/// How training uses censored labels such as ">50". `bounded`: as limits, with a loss that is zero on the allowed side.
+/// `drop`: as missing labels. `value`: as exact labels.
 enum class Censored : std::uint8_t { bounded, drop, value };
 
-/// Rows of a table that gets descriptors without being asked: 207 numbers of each stay in memory.
+/// Most rows of a table that gets descriptors by default: 207 numbers per row stay in memory.
 inline constexpr std::int64_t kMostRowsWithDescriptors = 50'000;
 
 struct LoadedData;
 
-/// What to load and how; aggregated from the command line. Two tables are train and test (valid is drawn from train,
-/// seeded, or its latest part by `split` time or order), three are train, valid, test.
+/// Options of loading, set from the command line. Two tables are the training and the test set; the validation set is
+/// drawn from the training table with the seed, or consists of its latest rows if `split` is time or order. Three
+/// tables are the training, validation and test set.
 struct LoadOptions {
-  std::vector<std::string> paths;  ///< one name, store or table; or two or three tables: train, [valid,] test
-  std::string data_dir;            ///< where named data sets lie; "" = $MOLGRAPH_DATA, else the XDG cache
+  std::vector<std::string> paths;  ///< one name, store or table; two or three tables: train, [valid,] test
+  std::string data_dir;            ///< folder of named data sets; "" = $MOLGRAPH_DATA, else the XDG cache
   std::string subset;              ///< zinc: 12k (default) or full; pcqm4mv2: partial or sample
   TableOptions table;
-  std::vector<std::string> target_columns;     ///< empty = found by the rule of docs/reference/programs.md, "Input"
-  std::vector<std::string> auxiliary_columns;  ///< LoadedData::auxiliary: of tables and stores without a name
-  std::string positive;              ///< the label that is 1 in a classification; "" = by its meaning (labels.hpp)
-  std::optional<TaskKind> task;      ///< empty = by the data set, else by the values (only binary labels = binary)
+  std::vector<std::string> target_columns;     ///< empty = chosen as in docs/reference/programs.md, "Input"
+  std::vector<std::string> auxiliary_columns;  ///< LoadedData::auxiliary; only for your own tables and stores
+  std::string positive;              ///< label of class 1 of a binary target; "" = by its meaning (labels.hpp)
+  std::optional<TaskKind> task;      ///< empty = the data set's, else by the values (only binary labels = binary)
   std::optional<Features> features;  ///< empty = the data set's, else `table_features`
-  Features table_features = kDefaultFeatures;  ///< of tables without a name
-  std::optional<DescriptorSet> descriptors;    ///< empty = none of named data sets, of a store what it holds, else:
-  /// of tables without a name that have numbers to predict and at most kMostRowsWithDescriptors rows
+  Features table_features = kDefaultFeatures;  ///< of your own tables
+  /// empty = none for named data sets; those in a store; else `table_descriptors`
+  std::optional<DescriptorSet> descriptors;
+  /// of your own tables with regression targets and at most kMostRowsWithDescriptors rows
   DescriptorSet table_descriptors = DescriptorSet::none;
-  /// false: where `descriptors` is empty, those of a store with the features `molgraph` and measured numbers to predict
-  /// are left out
+  /// false: if `descriptors` is empty, the descriptors of a store with the features `molgraph` and measured regression
+  /// targets are left out
   bool descriptors_of_store = true;
-  std::vector<std::string> input_columns;  ///< columns of numbers that heads may read, behind the descriptors
+  std::vector<std::string> input_columns;  ///< numeric columns that heads may read, after the descriptors
   std::optional<Standardize> standardize;  ///< empty = the store's, else none
   FeaturizerLimits limits;
-  /// why a model cannot take a molecule ("" if it can): such rows are rejected as unsupported
+  /// returns why a model does not support a molecule, "" if it does; such rows are rejected as unsupported
   std::function<std::string(const GraphView&)> unsupported;
   SplitKind split = SplitKind::automatic;  ///< automatic: published, else a column of the data set, else random
   SplitSizes split_sizes{0.8, 0.1, 0.1};
   std::function<SplitSizes(std::int64_t)> split_sizes_of;  ///< by the number of molecules; empty = `split_sizes`
   std::string splits_column;
-  std::string group_column, time_column;  ///< of the table, for those kinds of split
-  std::string splits_file;                ///< JSON as chemprop's (splits_of_file)
+  std::string group_column, time_column;  ///< of the table, for these kinds of split
+  std::string splits_file;                ///< JSON in chemprop's format (splits_of_file)
   int folds = 0;                          ///< cross-validation by random, scaffold or group; 0 = one split
-  int rounds = 0;  ///< of one split: so many validation parts, of which each is another model's; 0 = none
-  /// of the training part: kept apart as Split::calibration, whole molecules drawn by the seed; 0 to 1
+  int rounds = 0;  ///< number of validation sets made of one split, one per ensemble member; 0 = none
+  /// share of the training set that becomes Split::calibration: whole molecules, drawn with the seed; 0 to 1
   double calibration_share = 0;
-  int fewest_rounds = 0;  ///< where there are too few molecules, scaffolds or groups for `rounds`: so many will do
-  int inner_folds = 0;    ///< of one split without rounds: LoadedData::inner; 0 = none
-  std::function<bool(const LoadedData&)> needs_inner_folds;  ///< asked with the split known; empty = yes
+  int fewest_rounds = 0;  ///< smallest number if there are too few molecules, scaffolds or groups for `rounds`
+  int inner_folds = 0;    ///< number of splits in LoadedData::inner, for one split without rounds; 0 = none
+  std::function<bool(const LoadedData&)> needs_inner_folds;  ///< called once the split is known; empty = yes
   std::uint64_t seed = 0;
-  std::int64_t limit = 0;  ///< > 0: keep this many molecules: the first of each split part in proportion
-  /// molecules in several rows; empty = `mean` for tables of one's own with targets, else all rows as they are (data
-  /// sets with a name, --splits-file, stores; of a store, `keep` alone can be asked for)
+  std::int64_t limit = 0;  ///< > 0: keeps this many molecules, the first of each set of the split in proportion
+  /// how duplicate molecules are merged; empty = `mean` for your own tables with targets, else all rows unchanged
+  /// (named data sets, --splits-file, stores). For a store, only `keep` is allowed
   std::optional<Duplicates> duplicates;
   int threads = 0;
   bool strict = false;          ///< any rejected row is a DataError
-  bool require_targets = true;  ///< false: featurise only
-  /// any number of tables, one behind the other; without `target_columns` only the molecules count. A target is a
-  /// column of one table or more, matched by its name; its labels are MoleculeSet::sparse (without `require_targets`)
+  bool require_targets = true;  ///< false: only featurises
+  /// any number of tables, concatenated; without `target_columns`, only the molecules are used. A target is a column
+  /// of one or more tables, matched by name; its labels are in MoleculeSet::sparse (without `require_targets`)
   bool corpus = false;
-  std::vector<double> table_weights;  ///< of each table of a corpus: of its labels in the loss; empty = all are 1
+  std::vector<double> table_weights;  ///< loss weight of the labels of each table of a corpus; empty = all are 1
   Censored censored = Censored::bounded;
-  std::string weight_column;  ///< of the rows in the loss; "" = none
-  /// told all files that will be read, before the first row is and before anything is written; may throw
+  std::string weight_column;  ///< loss weights of the rows; "" = none
+  /// called with all files that will be read, before the first row is read and before anything is written; may throw
   std::function<void(const std::vector<std::string>&)> will_read;
-  std::optional<DownloadOptions> download;  ///< how to fetch a named data set that is not there; empty = not at all
+  std::optional<DownloadOptions> download;  ///< how to download a missing named data set; empty = no download
 };
 
 struct LoadedData {
   MoleculeSet set;
   AuxiliaryTargets auxiliary;  ///< [LoadOptions::auxiliary_columns]
-  std::string split_name;      ///< "published", "random", "files by time" ... : the split that `split` is
+  std::string split_name;      ///< name of `split`: "published", "random", "files by time" ...
   Split split;
-  std::vector<Split> folds;   ///< several splits, `split` is the first; empty if there is but one
-  std::vector<Split> rounds;  ///< [LoadOptions::rounds] splits with the test part of `split` (set_rounds()); or empty
+  std::vector<Split> folds;   ///< several splits, the first is `split`; empty if there is only one
+  std::vector<Split> rounds;  ///< [LoadOptions::rounds] splits with the test set of `split` (set_rounds()); or empty
   std::vector<Split> inner;   ///< [LoadOptions::inner_folds] splits of train and valid (set_inner_folds()); or empty
-  bool may_have_inner_folds = false;  ///< set_inner_folds() can deal some
-  std::string metric;                 ///< the data set's own, "" = by the task
-  TrainingDefaults training;          ///< the data set's own
-  /// Parts whose labels are hidden, for the benchmark's judges ("test-dev"): per row of the part, in the table's order,
-  /// its molecule, -1 where there is none. Empty with a limit: a part of them is no submission.
+  bool may_have_inner_folds = false;  ///< set_inner_folds() can make inner folds
+  std::string metric;                 ///< the data set's metric, "" = by the task
+  TrainingDefaults training;          ///< the data set's defaults
+  /// Sets whose labels only the benchmark's organisers know ("test-dev"). For each row of the set, in the table's
+  /// order: the molecule's index, -1 if the row has none. Empty with a limit: a submission needs the whole set.
   std::map<std::string, std::vector<std::int64_t>> hidden_parts;
-  std::int64_t censored = 0;          ///< labels such as ">50" in the source, whatever they are now
-  std::vector<RepeatedRow> repeated;  ///< rows of molecules that stand in several, and what they became
-  std::vector<std::string> notes;     ///< what was decided about targets, repeats and split, for people
-  std::vector<std::string> warnings;  ///< same molecule in two splits, constant target, rejected rows ... for people
+  std::int64_t censored = 0;          ///< labels such as ">50" in the source, however they are used
+  std::vector<RepeatedRow> repeated;  ///< rows of duplicate molecules and how they were merged
+  std::vector<std::string> notes;     ///< for the log: how targets, duplicates and split were chosen
+  std::vector<std::string> warnings;  ///< for the log: molecules in two sets, constant targets, rejected rows ...
 };
 
-/// The data set known by name that `paths` mean ("zinc" for "ZINC-full"), "" where they mean a table, a store, standard
-/// input or several inputs. A name means the data set even where a folder or table of that name exists (a store of that
-/// name is the store); ./zinc reads that table.
+/// Returns the named data set that `paths` refers to ("zinc" for "ZINC-full"), "" for a table, a store, standard input
+/// or several inputs. A name refers to the data set even if a folder or table of that name exists; ./zinc reads that
+/// table. A store of that name takes precedence.
 std::string named_dataset(const std::vector<std::string>& paths);
 
-/// `progress(done, total_or_0)` is called now and then from one thread. Throws DataError, FileError, UsageError.
+/// Loads the input. `progress(done, total_or_0)` is called at intervals from one thread. Throws DataError, FileError,
+/// UsageError.
 LoadedData load_data(const LoadOptions& options, const std::function<void(std::int64_t, std::int64_t)>& progress = {});
 
-/// What load_to_store() wrote.
+/// Summary of load_to_store().
 struct StoreReport {
   std::int64_t rows = 0, molecules = 0;
   std::map<std::string, std::int64_t> rejected;  ///< count per status word
   Task task;
-  std::string split_name;                     ///< "" = no split was written
+  std::string split_name;                     ///< "" = the store has no split
   std::array<std::int64_t, 3> split_sizes{};  ///< train, valid, test
   std::vector<RepeatedRow> repeated;          ///< as in LoadedData
   std::vector<std::string> notes, warnings;   ///< as in LoadedData
 };
 
-/// Names and tables as for load_data(), but from row to row into a store: memory does not grow with the molecules (a
-/// split costs some 40 bytes each while it is made, the search for repeated molecules 16). The table is read twice,
-/// first for its targets, and where repeats are looked for once or twice more; standard input is
-/// copied to an unnamed temporary file for that. A split is written where the source has one, `splits_column` is given
-/// or `split` asks for one. `rejected` is called for each row without a molecule, in order.
+/// Reads names and tables as load_data() does, but writes each row to a store. Memory does not grow with the number of
+/// molecules, except for about 40 bytes each to compute a split and 16 to find duplicates. The table is read twice, and
+/// once or twice more to find duplicates; standard input is therefore copied to an unnamed temporary file. The store
+/// gets a split if the source has one, `splits_column` is given or `split` selects one. `rejected` is called for each
+/// rejected row, in order.
 StoreReport load_to_store(const LoadOptions& options, const std::string& path, const StoreWriterOptions& writer = {},
                           const std::function<void(std::int64_t, std::int64_t)>& progress = {},
                           const std::function<void(const RejectedRow&)>& rejected = {});
 
-/// One entry of the catalogue of named data sets: what `molgraph-train --help` and the README list.
+/// One entry of the catalogue of named data sets.
 struct NamedDataset {
-  std::string name, what, files, split, metric, where;  ///< `where`: how to get the files
+  std::string name, what, files, split, metric, where;  ///< `where`: how to obtain the files
 };
 const std::vector<NamedDataset>& named_datasets();
 

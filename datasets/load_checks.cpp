@@ -22,32 +22,30 @@ void refuse_table_options(const TableOptions& table, bool columns_too, const std
 void check_store_options(const LoadOptions& o) {
   refuse_table_options(o.table, true, o.paths[0] + " is a store, not a table");
   refuse(!o.weight_column.empty(), "--weight-column",
-         o.paths[0] + " is a store, whose molecules have their weights already; make the store with it");
-  refuse(!o.subset.empty(), "--subset", "it is for data sets known by name");
-  refuse(!o.data_dir.empty(), "--data-dir", "it is for data sets known by name");
+         o.paths[0] + " is a store, which already contains the weights; use the option to create the store");
+  refuse(!o.subset.empty(), "--subset", "it applies only to named data sets");
+  refuse(!o.data_dir.empty(), "--data-dir", "it applies only to named data sets");
   refuse(o.duplicates.value_or(Duplicates::keep) != Duplicates::keep,
          "--duplicates " + std::string(to_string(o.duplicates.value_or(Duplicates::keep))),
-         o.paths[0] + " is a store, whose rows stand; make the store with it");
-  refuse(o.duplicates.has_value() && !o.splits_file.empty(), "--duplicates",
-         "with --splits-file each row is where that file says");
+         o.paths[0] + " is a store, whose rows are fixed; use the option to create the store");
+  refuse(o.duplicates.has_value() && !o.splits_file.empty(), "--duplicates", "--splits-file assigns each row to a set");
   refuse(o.limits.max_atoms != FeaturizerLimits{}.max_atoms, "--max-atoms",
-         o.paths[0] + " is a store, featurised already; make the store with it");
+         o.paths[0] + " is a store, which is already featurised; use the option to create the store");
 }
 
 void check_plan_options(const LoadOptions& o, const SourcePlan& plan, bool named) {
-  if (named) refuse_table_options(o.table, plan.computed_label, "the files of '" + plan.name + "' are known");
-  else refuse(!o.data_dir.empty(), "--data-dir", "it is for data sets known by name");
-  refuse(o.duplicates.has_value() && !o.splits_file.empty(), "--duplicates",
-         "with --splits-file each row is where that file says");
-  if (!o.splits_file.empty()) return check_split_sizes(o, "that of --splits-file");
-  const bool drawn = plan.split_name.starts_with("files") && plan.tables.size() == 2;  // valid, from train
+  if (named) refuse_table_options(o.table, plan.computed_label, "the files of '" + plan.name + "' have a known format");
+  else refuse(!o.data_dir.empty(), "--data-dir", "it applies only to named data sets");
+  refuse(o.duplicates.has_value() && !o.splits_file.empty(), "--duplicates", "--splits-file assigns each row to a set");
+  if (!o.splits_file.empty()) return check_split_sizes(o, "--splits-file defines the split");
+  const bool drawn = plan.split_name.starts_with("files") && plan.tables.size() == 2;  // valid is drawn from train
   check_split_sizes(o, plan.split_name.empty() || drawn ? ""
-                       : plan.split_name == "files"     ? "that of the tables"
-                                                        : "the " + plan.split_name + " one");
+                       : plan.split_name == "files"     ? "the tables define the split"
+                                                        : "the " + plan.split_name + " split is used");
 }
 
 void check_split_sizes(const LoadOptions& o, const std::string& fixed) {
-  refuse(!fixed.empty() && o.split_sizes != LoadOptions{}.split_sizes, "--split-sizes", "the split is " + fixed);
+  refuse(!fixed.empty() && o.split_sizes != LoadOptions{}.split_sizes, "--split-sizes", fixed);
 }
 
 }  // namespace molgraph

@@ -1,4 +1,4 @@
-// Options of loading that would be read and then do nothing: each is a UsageError.
+// Checks for loading options that would do nothing: each throws UsageError.
 #pragma once
 
 #include "datasets/catalogue/catalogue.hpp"
@@ -6,11 +6,11 @@
 
 namespace molgraph {
 
-/// Of a store, whose columns, molecules and features stand already.
+/// For a store, whose columns, molecules and features are fixed.
 void check_store_options(const LoadOptions& options);
-/// Of names and tables. `named`: a data set known by name.
+/// For named data sets and tables. `named`: the input is a named data set.
 void check_plan_options(const LoadOptions& options, const SourcePlan& plan, bool named);
-/// `fixed`: what the split is, in words, where its parts are not drawn by their sizes; "" = they are.
+/// `fixed`: why --split-sizes would do nothing; "" = the sizes are used.
 void check_split_sizes(const LoadOptions& options, const std::string& fixed);
 
 }  // namespace molgraph

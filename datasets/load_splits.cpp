@@ -28,9 +28,9 @@ bool looks_ahead(SplitKind kind) { return kind == SplitKind::time || kind == Spl
 
 namespace {
 
-/// Molecules of a set by what they are: those of one unit are one molecule in several rows.
+/// Rows of a set grouped into units: the rows of one unit are duplicates of one molecule.
 struct Units {
-  std::vector<std::vector<std::int64_t>> members{};  ///< [units] indices, ascending; units in the order of their first
+  std::vector<std::vector<std::int64_t>> members{};  ///< [units] ascending indices, ordered by the first
 
   explicit Units(const std::vector<std::int64_t>& first_rows) {
     std::unordered_map<std::int64_t, std::size_t> number;
@@ -46,7 +46,7 @@ struct Units {
     for (const auto& unit : members) result.push_back(unit.front());
     return result;
   }
-  /// A part of units as a part of molecules.
+  /// Converts a set of units to a set of molecules.
   std::vector<std::int64_t> expanded(const std::vector<std::int64_t>& part) const {
     std::vector<std::int64_t> result;
     for (const std::int64_t unit : part) {
@@ -58,7 +58,7 @@ struct Units {
   }
 };
 
-/// Groups that a molecule links become one: disjoint sets, called by the first name of each.
+/// Merges groups that share a molecule: disjoint sets, each named after its first group.
 class LinkedGroups {
  public:
   const std::string& name_of(const std::string& name) { return names_[root(number(name))]; }
@@ -82,10 +82,11 @@ class LinkedGroups {
   }
   std::unordered_map<std::string, std::size_t> number_;
   std::vector<std::string> names_;
-  std::vector<std::size_t> above_;  ///< itself: a root
+  std::vector<std::size_t> above_;  ///< equal to the own index for a root
 };
 
-/// One key per unit: of groups, those that share a molecule are one; of times the earliest; else the first row's.
+/// One key per unit: for groups, the merged group of those that share a molecule; for times, the earliest; else the
+/// first row's key.
 std::vector<std::string> keys_of_units(const std::vector<std::string>& keys, const Units& units,
                                        const SplitBasis& basis, SplitKind kind) {
   std::vector<std::string> result;
@@ -109,7 +110,7 @@ std::vector<std::string> keys_of_units(const std::vector<std::string>& keys, con
   return result;
 }
 
-/// The split of units, whose molecules then go with them.
+/// Splits units; all molecules of a unit go into its set.
 ComputedSplits split_units(const LoadOptions& options, const SplitBasis& basis) {
   const Units units(basis.first_rows);
   const std::vector<std::int64_t> firsts = units.firsts();
@@ -124,10 +125,10 @@ ComputedSplits split_units(const LoadOptions& options, const SplitBasis& basis) 
 }
 
 constexpr const char* kRoundsAndFolds =
-    "several validation parts are made of one split: no --folds, and no --splits-file of several splits, beside them";
+    "several validation sets require a single split, without --folds and without several splits in --splits-file";
 
-/// What a split goes by, by the name that computed_splits() gave it, perhaps in a store (of folds, too), or by which
-/// the validation part was taken from the training table; random, if it comes with its source.
+/// Kind of a split (or of folds), derived from the name that computed_splits() gave it, which may come from a store, or
+/// from the name for a validation set drawn from the training table. `random` for a split that comes with its source.
 SplitKind kind_of_name(const std::string& name) {
   for (const SplitKind kind :
        {SplitKind::scaffold, SplitKind::scaffold_balanced, SplitKind::group, SplitKind::time, SplitKind::order}) {
@@ -137,7 +138,7 @@ SplitKind kind_of_name(const std::string& name) {
   return SplitKind::random;
 }
 
-/// The molecules of the training and validation part that have a weight, ascending.
+/// Molecules of the training and validation sets with a weight above 0, ascending.
 std::vector<std::int64_t> learned_and_validated(const LoadedData& data) {
   std::vector<std::int64_t> result;
   for (const auto* part : {&data.split.train, &data.split.valid})
@@ -148,7 +149,7 @@ std::vector<std::int64_t> learned_and_validated(const LoadedData& data) {
   return result;
 }
 
-/// Those at the places `chosen`, in that order.
+/// Values at the indices `chosen`, in that order.
 template <class Value>
 std::vector<Value> picked(const std::vector<Value>& values, const std::vector<std::int64_t>& chosen) {
   std::vector<Value> result;
@@ -157,11 +158,11 @@ std::vector<Value> picked(const std::vector<Value>& values, const std::vector<st
   return result;
 }
 
-/// Takes the second of two shares of the training part out of it; whole molecules, alike in their classes.
+/// Removes the second of two shares from the training set and returns it: whole molecules, stratified by class.
 std::vector<std::int64_t> drawn_from_train(Split& split, const ClassLabels& labels,
                                            const std::vector<std::int64_t>& first_rows, const SplitSizes& sizes,
                                            std::uint64_t seed) {
-  std::vector<std::int64_t> own = split.train;  // every molecule of train by itself, where nothing else is said
+  std::vector<std::int64_t> own = split.train;  // default: all molecules of train are different
   if (!first_rows.empty())
     for (std::int64_t& g : own) g = first_rows[static_cast<std::size_t>(g)];
   const Units units(own);
@@ -183,15 +184,16 @@ void check_split_options(const LoadOptions& o) {
   const auto needs = [](bool given, bool wanted, const char* text) {
     if (given != wanted) throw UsageError(text);
   };
-  needs(!o.group_column.empty(), o.split == SplitKind::group, "--split-type group and --group-column go together");
-  needs(!o.time_column.empty(), o.split == SplitKind::time, "--split-type time and --time-column go together");
+  needs(!o.group_column.empty(), o.split == SplitKind::group,
+        "--split-type group and --group-column require each other");
+  needs(!o.time_column.empty(), o.split == SplitKind::time, "--split-type time and --time-column require each other");
   if (!o.splits_file.empty() && (o.split != SplitKind::automatic || !o.splits_column.empty() || o.folds > 0))
-    throw UsageError("--splits-file says all about the split: no --split-type, --splits-column or --folds beside it");
+    throw UsageError("--splits-file cannot be combined with --split-type, --splits-column or --folds");
   if (o.folds < 0 || o.folds == 1) throw UsageError("--folds must be at least 2");
-  if (o.rounds < 0 || o.rounds == 1) throw UsageError("there must be at least 2 validation parts, or none");
+  if (o.rounds < 0 || o.rounds == 1) throw UsageError("there must be at least 2 validation sets, or none");
   if (o.rounds > 0 && o.folds > 0) throw UsageError(kRoundsAndFolds);
   if (o.folds > 0 && (o.split == SplitKind::published || o.split == SplitKind::column || looks_ahead(o.split)))
-    throw UsageError("--folds makes its own parts: --split-type random, scaffold, scaffold-balanced or group");
+    throw UsageError("--folds computes its own splits; use --split-type random, scaffold, scaffold-balanced or group");
 }
 
 ComputedSplits computed_splits(const LoadOptions& options, const SplitBasis& basis) {
@@ -261,28 +263,30 @@ void take_valid_from_train(Split& split, const LoadOptions& options, const Split
 void draw_calibration(LoadedData& data, const LoadOptions& options, const std::vector<std::int64_t>& first_rows) {
   const double share = options.calibration_share;
   if (share <= 0) return;
-  if (!data.folds.empty()) throw UsageError("--calibration-size beside several splits: their test parts calibrate");
+  if (!data.folds.empty())
+    throw UsageError(
+        "--calibration-size requires a single split; with several, the test sets are the calibration data");
   data.split.calibration = drawn_from_train(data.split, class_labels_of(data.set),
                                             first_rows.empty() ? first_rows_of(data.set, options.threads) : first_rows,
                                             {1 - share, share, 0}, options.seed);
   if (data.split.calibration.empty() || data.split.train.empty())
-    throw DataError(data.set.source.name + ": the training part has too few molecules for a calibration part");
+    throw DataError(data.set.source.name + ": the training set has too few molecules for a calibration set");
 }
 
 namespace {
 
-/// What is dealt into validation parts: the molecules of the training and validation part.
+/// Molecules of the training and validation sets, which are divided into validation sets.
 struct Pool {
   std::vector<std::int64_t> molecules;
   Units units;
-  std::vector<std::string> keys;  ///< [units] scaffolds and groups; empty = random
+  std::vector<std::string> keys;  ///< [units] scaffolds or groups; empty = random
   ClassLabels labels;
   std::string what;       ///< "molecules", "groups" or "scaffolds"
-  std::size_t apart = 0;  ///< how many of these there are
+  std::size_t apart = 0;  ///< number of these
 };
 
-/// A split by time or order has one validation part: later rows must not be learned before they are predicted. So has
-/// one by groups that are not known any more.
+/// True for a split by time or order, because a model must not be trained on later rows than those it predicts, and for
+/// one by groups that are no longer known.
 bool has_one_validation_part(SplitKind kind, const std::vector<std::string>& groups) {
   return looks_ahead(kind) || (kind == SplitKind::group && groups.empty());
 }
@@ -298,14 +302,14 @@ Pool pool_of(const LoadedData& data, const LoadOptions& options, std::vector<std
     pool.labels = class_labels_of(data.set).of_some(picked(pool.molecules, units.firsts()));
     return pool;
   }
-  // Those of no group, and molecules without rings, which have no scaffold in common.
+  // Molecules without a group or without rings have an empty key and form separate groups.
   pool.keys = apart_where_empty(keys_of_units(picked(groups, pool.molecules), units, {}, kind));
   pool.what = kind == SplitKind::group ? "groups" : "scaffolds";
   pool.apart = std::unordered_set<std::string>(pool.keys.begin(), pool.keys.end()).size();
   return pool;
 }
 
-/// A fold's test part is a split's validation part, and all the rest is trained on.
+/// Each fold's test set becomes a split's validation set, the rest its training set.
 std::vector<Split> dealt(const LoadedData& data, const Pool& pool, std::size_t count, std::uint64_t seed) {
   std::vector<Split> splits;
   for (const Split& fold :
@@ -325,26 +329,27 @@ void set_rounds(LoadedData& data, const LoadOptions& options, std::vector<std::i
   const SplitKind kind = kind_of_name(data.split_name);
   if (has_one_validation_part(kind, groups)) {
     data.rounds.assign(count, data.split);
-    data.notes.push_back("the " + std::to_string(count) + " validation parts are all that of the split: " +
-                         (looks_ahead(kind) ? "its later rows must not be learned before they are predicted"
-                                            : "its groups are not known any more"));
+    data.notes.push_back("all " + std::to_string(count) + " validation sets are that of the split: " +
+                         (looks_ahead(kind) ? "a model must not be trained on later rows than those it predicts"
+                                            : "its groups are no longer known"));
     return;
   }
   const Pool pool = pool_of(data, options, std::move(first_rows), std::move(groups), kind);
   if (const auto fewest = static_cast<std::size_t>(options.fewest_rounds); fewest > 0)
     count = std::min(count, std::max(fewest, pool.apart));
   if (pool.apart < count)
-    throw DataError(data.set.source.name + ": the training and validation part have " +
+    throw DataError(data.set.source.name + ": the training and validation sets have " +
                     with_commas(pool.units.count()) + " molecules" +
                     (kind == SplitKind::random ? "" : " of " + std::to_string(pool.apart) + " " + pool.what) +
-                    ", too few for " + std::to_string(count) + " validation parts");
+                    ", too few for " + std::to_string(count) + " validation sets");
   data.rounds = dealt(data, pool, count, options.seed);
   const auto [least, most] =
       std::ranges::minmax_element(data.rounds, {}, [](const Split& round) { return round.valid.size(); });
   const auto text = [](std::size_t number) { return with_commas(static_cast<std::int64_t>(number)); };
-  data.notes.push_back(std::to_string(count) + " validation parts of " + text(least->valid.size()) +
+  data.notes.push_back(std::to_string(count) + " validation sets of " + text(least->valid.size()) +
                        (least->valid.size() == most->valid.size() ? "" : " to " + text(most->valid.size())) +
-                       " of the " + text(pool.molecules.size()) + " training and validation rows, by " + pool.what);
+                       " of the " + text(pool.molecules.size()) + " training and validation rows, divided by " +
+                       pool.what);
 }
 
 void set_inner_folds(LoadedData& data, const LoadOptions& options, std::vector<std::int64_t> first_rows,

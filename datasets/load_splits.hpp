@@ -1,4 +1,4 @@
-// The split or splits that LoadOptions asks for where the source has none of its own.
+// Computed splits: those that LoadOptions requests if the source has no split.
 #pragma once
 
 #include <cstdint>
@@ -11,24 +11,24 @@
 
 namespace molgraph {
 
-/// Throws UsageError for options of splits that contradict each other, or would do nothing.
+/// Throws UsageError for split options that contradict each other or would do nothing.
 void check_split_options(const LoadOptions& options);
 
-/// The word of --split-type for a split that is computed.
+/// The --split-type word of a computed split.
 std::string_view split_word(SplitKind kind);
-/// True if what is later is predicted from what was before: by time, by order.
+/// True if later rows are predicted from earlier ones: splits by time or order.
 bool looks_ahead(SplitKind kind);
 
-/// What a split that is computed goes by.
+/// Input of a computed split.
 struct SplitBasis {
   std::int64_t count = 0;                          ///< molecules
   std::function<std::vector<std::string>()> keys;  ///< [count] scaffolds, groups or times; called only if needed
   std::string file;                                ///< in messages
-  std::vector<std::int64_t> rows;                  ///< [count] 0-based, for messages and for --splits-file
+  std::vector<std::int64_t> rows;                  ///< [count] 0-based, for messages and --splits-file
   std::int64_t file_rows = 0;                      ///< rows of the table
-  ClassLabels labels{};  ///< [count] of a classification: what is random is stratified by them
-  /// [count] the first row of the molecule that stands in this one: equal ones stay in one part (but with
-  /// --splits-file). Empty = each is another molecule.
+  ClassLabels labels{};                            ///< [count] for classification: stratifies random splits
+  /// [count] the first row of this row's molecule. Rows with the same number stay in one set, except with
+  /// --splits-file. Empty = all molecules are different.
   std::vector<std::int64_t> first_rows{};
 };
 
@@ -37,39 +37,44 @@ struct ComputedSplits {
   std::vector<Split> splits;  ///< one, or one per fold
 };
 ComputedSplits computed_splits(const LoadOptions& options, const SplitBasis& basis);
-/// With train and test tables only, valid is taken from train in the proportion of the split sizes: at random, or what
-/// is last by time or order. `basis` of the whole set.
+/// Draws the validation set from the training table if there are only training and test tables, in the proportion of
+/// the split sizes: at random, or the last rows by time or order. `basis` describes the whole set.
 void take_valid_from_train(Split& split, const LoadOptions& options, const SplitBasis& basis);
-/// True if part of that split is random, so that the classes count.
+/// True if the split is random, at least in part, and is therefore stratified by class.
 bool is_random(const LoadOptions& options);
-/// True if it goes by scaffolds.
+/// True for splits by scaffold.
 bool needs_scaffolds(SplitKind kind);
-/// What is said of a random split of classes.
-inline constexpr const char* kStratifiedNote = "random parts are stratified: each has its share of every class";
-/// Puts them into the data.
+/// Log note on a random split of classes.
+inline constexpr const char* kStratifiedNote = "random splits are stratified by class";
+/// Stores the splits in the data.
 void set_splits(LoadedData& data, ComputedSplits computed);
 
-/// Moves LoadOptions::calibration_share of the training part's molecules into its calibration part, drawn at
-/// random as take_valid_from_train() does; nothing if that is 0. `first_rows` as for set_rounds(). Throws UsageError
-/// where there are several splits, DataError where there is no molecule to spare.
+/// Moves LoadOptions::calibration_share of the training set's molecules to the calibration set, drawn at random as in
+/// take_valid_from_train(). Does nothing if the share is 0. `first_rows` as for set_rounds(). Throws UsageError if
+/// there are several splits, DataError if either set would be empty.
 void draw_calibration(LoadedData& data, const LoadOptions& options, const std::vector<std::int64_t>& first_rows);
 
-/// Sets LoadedData::rounds, K = LoadOptions::rounds splits (less, down to `fewest_rounds`, where there is not enough)
-/// with the test part of `split`, once that is final; nothing if K is 0. Their valid parts are disjoint and together
-/// its train and valid part without rows of weight 0; the train part of each is the rest. Rows of one molecule stay
-/// together, and so do whole scaffolds (by a split's name: scaffold, scaffold-balanced) and whole groups; where neither
-/// counts, molecules are dealt at random, stratified by class. Of a split by time or order all are `split` itself,
-/// since the latest must not be learned before they are predicted; likewise of one by groups that are no longer known,
-/// those of a store. `first_rows`: as in SplitBasis, of the whole set; empty = first_rows_of(). `groups` [G]: cells of
-/// the group column, empty = not known. Throws UsageError where there are several splits, DataError for fewer molecules
-/// (scaffolds, groups) than K.
+/// Sets LoadedData::rounds to K = LoadOptions::rounds splits (fewer, down to `fewest_rounds`, if there are too few
+/// molecules, scaffolds or groups). Call it once `split` is final. Does nothing if K is 0.
+///
+/// All K splits have the test set of `split`. Their validation sets are disjoint and together are the training and
+/// validation sets of `split` without rows of weight 0; the training set of each is the rest. Rows of one molecule stay
+/// together, as do scaffolds (if the split's name is scaffold or scaffold-balanced) and groups. For other splits,
+/// molecules are divided at random, stratified by class. For a split by time or order, all K splits equal `split`,
+/// because a model must not be trained on later rows than those it predicts. The same applies to a split by groups that
+/// are not known, as in a store.
+///
+/// `first_rows`: as in SplitBasis, for the whole set; empty = first_rows_of(). `groups` [G]: cells of the group column;
+/// empty = not known. Throws UsageError if there are several splits, DataError if there are fewer molecules (scaffolds,
+/// groups) than K.
 void set_rounds(LoadedData& data, const LoadOptions& options, std::vector<std::int64_t> first_rows,
                 std::vector<std::string> groups);
 
-/// Sets LoadedData::inner: LoadOptions::inner_folds splits whose valid parts are made as those of set_rounds(), so that
-/// each molecule of the training and validation part is held out once. Fewer where there are fewer molecules
-/// (scaffolds, groups); nothing with several splits or rounds, without a validation part, of a split by time or order
-/// and of one by groups that are not known: LoadedData::may_have_inner_folds says so, also where none are asked for.
+/// Sets LoadedData::inner to LoadOptions::inner_folds splits, or fewer if there are fewer molecules (scaffolds,
+/// groups). Their validation sets are made as in set_rounds(), so each molecule of the training and validation sets is
+/// held out once. There are no inner folds with several splits or rounds, without a validation set, for a split by time
+/// or order and for one by groups that are not known. LoadedData::may_have_inner_folds is then false; it is set even if
+/// no inner folds are requested.
 void set_inner_folds(LoadedData& data, const LoadOptions& options, std::vector<std::int64_t> first_rows,
                      std::vector<std::string> groups);
 

@@ -26,7 +26,7 @@ std::vector<std::string> names_of(const std::map<std::string, Split>& splits) {
   return names;
 }
 
-/// Keeps only the named targets, in that order.
+/// Keeps only the targets `wanted`, in that order.
 void select_targets(MoleculeSet& set, const std::vector<std::string>& wanted, const std::string& path) {
   std::vector<std::size_t> chosen;
   std::set<int> named;
@@ -34,7 +34,7 @@ void select_targets(MoleculeSet& set, const std::vector<std::string>& wanted, co
   for (const std::string& name : wanted) {
     const int t = names.find(name);
     if (t < 0)
-      throw DataError(path + ": no target '" + name + "' in this store; it has " +
+      throw DataError(path + ": the store has no target '" + name + "'; it has " +
                       (set.task.names.empty() ? "none" : list_of(set.task.names)));
     if (!named.insert(t).second) throw UsageError("the target column '" + name + "' is named twice");
     chosen.push_back(static_cast<std::size_t>(t));
@@ -42,7 +42,7 @@ void select_targets(MoleculeSet& set, const std::vector<std::string>& wanted, co
   keep_targets(set, chosen);
 }
 
-/// Why target `t` cannot be classified; "" if all its labels are 0 or 1.
+/// Why target `t` cannot be binary; "" if all its labels are 0 or 1.
 std::string why_not_binary(const MoleculeSet& set, std::size_t t) {
   const std::size_t targets = set.task.names.size();
   for (std::size_t i = t; i < set.targets.size(); i += targets) {
@@ -53,30 +53,32 @@ std::string why_not_binary(const MoleculeSet& set, std::size_t t) {
   return {};
 }
 
-/// Regression values that are all 0 or 1 may be classified, and the other way round; nothing else can change.
+/// Changes the task kind: regression values that are all 0 or 1 to binary (for a mixed task, by target), or the
+/// reverse. Throws UsageError or DataError for any other change.
 void change_kind(MoleculeSet& set, TaskKind kind, const std::string& path) {
   if (set.task.kind == kind) return;
   if (set.task.kind == TaskKind::multiclass || kind == TaskKind::multiclass)
     throw UsageError(path + ": the store's targets are " + std::string(to_string(set.task.kind)) + ", not " +
-                     std::string(to_string(kind)) + "; make the store with that task type");
+                     std::string(to_string(kind)) + "; create the store with that task type");
   std::vector<TaskKind> kinds(set.task.names.size(), kind);
   for (std::size_t t = 0; t < kinds.size() && kind != TaskKind::regression; ++t) {
     const std::string problem = why_not_binary(set, t);
     if (kind == TaskKind::mixed) kinds[t] = problem.empty() ? TaskKind::binary : TaskKind::regression;
-    else if (!problem.empty()) throw DataError(path + ": its targets are to be classified, but " + problem);
+    else if (!problem.empty()) throw DataError(path + ": the targets cannot be classified: " + problem);
   }
   set.task.set_kinds(std::move(kinds));
   if (!set.task.has(TaskKind::binary)) set.task.class_labels.clear();  // they are numbers now
 }
 
-/// Two classes become a binary task of which `positive` is 1; one that is binary already is turned round if need be.
+/// Makes two classes a binary task in which `positive` is 1; swaps the labels of a task that is already binary if
+/// necessary.
 void make_positive(MoleculeSet& set, const std::string& positive, const std::string& path) {
   Task& task = set.task;
   const std::vector<std::string> before =
       !task.class_labels.empty() || task.has(TaskKind::regression) ? task.class_labels : words_of_pair(kNumberPair);
   const std::vector<std::string> labels = labels_with_positive({before.begin(), before.end()}, positive);
   if (before.size() != 2 || labels.empty() || task.kind == TaskKind::mixed)
-    throw UsageError("--positive " + positive + ": " + path + " has no two classes of which one is called so" +
+    throw UsageError("--positive " + positive + ": " + path + " does not have two classes of which one has this name" +
                      (before.empty() ? "" : "; it has " + list_of(before)));
   const bool turn_round = labels[1] == before[0];
   if (turn_round)
@@ -86,13 +88,13 @@ void make_positive(MoleculeSet& set, const std::string& positive, const std::str
   task.class_labels = labels;
 }
 
-/// Keeps the inputs that are asked for, in that order: the descriptors if any, then columns.
+/// Keeps the requested inputs, in that order: the descriptors, if any, then columns.
 void choose_inputs(MoleculeSet& set, const LoadOptions& options, bool computed_labels, const std::string& path) {
   const auto computed = set.featurizer.descriptors == DescriptorSet::rdkit
                             ? static_cast<std::ptrdiff_t>(descriptor_names().size())
                             : std::ptrdiff_t{0};
   if (options.descriptors == DescriptorSet::rdkit && computed == 0)
-    throw UsageError(path + ": holds no descriptors; make the store with --descriptors rdkit");
+    throw UsageError(path + ": contains no descriptors; create the store with --descriptors rdkit");
   const bool without = options.descriptors ? options.descriptors == DescriptorSet::none
                                            : !options.descriptors_of_store && set.task.has(TaskKind::regression) &&
                                                  !computed_labels && set.featurizer.features == Features::molgraph;
@@ -104,7 +106,7 @@ void choose_inputs(MoleculeSet& set, const LoadOptions& options, bool computed_l
   for (const std::string& name : options.input_columns) {
     const int found = known.find(name);
     if (found < 0)
-      throw UsageError(path + ": has no input column '" + name + "'; make the store with --descriptor-columns");
+      throw UsageError(path + ": has no input column '" + name + "'; create the store with --descriptor-columns");
     keep.push_back(static_cast<std::size_t>(computed + found));
     if (std::ranges::count(keep, keep.back()) > 1) throw UsageError("the input column '" + name + "' is named twice");
   }
@@ -121,7 +123,7 @@ void choose_inputs(MoleculeSet& set, const LoadOptions& options, bool computed_l
   set.inputs = std::move(inputs);
 }
 
-/// The molecules `keep` (ascending) of the set; its splits follow.
+/// Returns the molecules `keep` (ascending) of the set, with its splits adapted.
 MoleculeSet subset(const MoleculeSet& set, const std::vector<std::int64_t>& keep) {
   MoleculeSet result;
   result.featurizer = set.featurizer;
@@ -164,7 +166,7 @@ MoleculeSet subset(const MoleculeSet& set, const std::vector<std::int64_t>& keep
   return result;
 }
 
-/// The first molecules of each part in proportion, or of the whole set if there is no split.
+/// The first molecules of each set of the split in proportion, or of all molecules if there is no split.
 std::vector<std::int64_t> first_molecules(const MoleculeSet& set, const std::string& split_name, std::int64_t limit) {
   std::vector<std::int64_t> keep;
   if (split_name.empty()) {
@@ -185,12 +187,12 @@ std::vector<std::int64_t> first_molecules(const MoleculeSet& set, const std::str
   return keep;
 }
 
-/// The stored split that is meant; "" = one is to be computed.
+/// Name of the stored split to use; "" = compute one.
 std::string choose_stored_split(const MoleculeSet& set, const LoadOptions& options, const std::string& path) {
   const auto& splits = set.splits;
   if (!options.splits_column.empty()) {
     if (splits.contains(options.splits_column)) return options.splits_column;
-    throw UsageError(path + ": no split '" + options.splits_column + "' in this store; it has " +
+    throw UsageError(path + ": the store has no split '" + options.splits_column + "'; it has " +
                      (splits.empty() ? "none" : list_of(names_of(splits))));
   }
   switch (options.split) {
@@ -201,14 +203,15 @@ std::string choose_stored_split(const MoleculeSet& set, const LoadOptions& optio
       if (splits.contains(wanted)) return wanted;
       if (options.split == SplitKind::automatic && splits.empty()) return {};
       if (splits.size() == 1) return splits.begin()->first;
-      if (splits.empty()) throw UsageError(path + ": has no split");
-      throw UsageError(path + ": choose one of its splits with --splits-column: " + list_of(names_of(splits)));
+      if (splits.empty()) throw UsageError(path + ": the store has no split");
+      throw UsageError(path +
+                       ": the store has several splits; choose one with --splits-column: " + list_of(names_of(splits)));
     }
     default: return {};
   }
 }
 
-/// The targets that are asked for, auxiliary ones apart.
+/// Selects the requested targets; moves auxiliary ones to LoadedData::auxiliary.
 void choose_stored_targets(LoadedData& data, const LoadOptions& options) {
   MoleculeSet& set = data.set;
   const std::string& path = options.paths[0];
@@ -221,7 +224,7 @@ void choose_stored_targets(LoadedData& data, const LoadOptions& options) {
     std::erase_if(wanted, [&](const std::string& name) {
       return std::ranges::any_of(auxiliary, [&](const auto& one) { return lower(trim(one)) == lower(trim(name)); });
     });
-    if (wanted.empty()) throw DataError(path + ": no target is left beside the auxiliary ones");
+    if (wanted.empty()) throw DataError(path + ": all targets are auxiliary; there must be another target");
   }
   const std::size_t own = wanted.size();
   wanted.insert(wanted.end(), auxiliary.begin(), auxiliary.end());
@@ -232,7 +235,7 @@ void choose_stored_targets(LoadedData& data, const LoadOptions& options) {
   data.auxiliary = take_auxiliary(set, some_targets(set.task, first), some_targets(set.task, last));
 }
 
-/// The molecules `keep` (ascending) with all that they have.
+/// Keeps the molecules `keep` (ascending) with all their data.
 void keep_molecules(LoadedData& data, const std::vector<std::int64_t>& keep) {
   AuxiliaryTargets& auxiliary = data.auxiliary;
   const std::size_t targets = auxiliary.task.names.size();
@@ -250,7 +253,7 @@ void keep_molecules(LoadedData& data, const std::vector<std::int64_t>& keep) {
   data.set = subset(data.set, keep);
 }
 
-/// How many rows the table had, as far as the store knows.
+/// Number of rows of the source table, as far as the store records it.
 std::int64_t rows_of_source(const MoleculeSet& set) {
   std::int64_t rows = 0;
   for (const std::int64_t row : set.row) rows = std::max(rows, row + 1);
@@ -258,18 +261,18 @@ std::int64_t rows_of_source(const MoleculeSet& set) {
   return rows;
 }
 
-/// The split is to go by molecules, however many rows one has.
+/// Makes the split keep the rows of each molecule together.
 void keep_together(SplitBasis& basis, LoadedData& data, int threads) {
   basis.first_rows = first_rows_of(data.set, threads);
   std::int64_t repeated = 0;
   for (std::size_t g = 0; g < basis.first_rows.size(); ++g) repeated += basis.first_rows[g] != data.set.row[g];
   data.notes.push_back(
       with_commas(repeated) +
-      (repeated == 1 ? " row holds the molecule of an earlier one" : " rows hold the molecule of an earlier one") +
-      ": all are kept, each molecule's in one part of the split (--duplicates keep)");
+      (repeated == 1 ? " row is a duplicate of an earlier one" : " rows are duplicates of earlier ones") +
+      ": all are kept, those of one molecule in the same set (--duplicates keep)");
 }
 
-/// Rejects the molecules that the model cannot take.
+/// Rejects the molecules that the model does not support.
 void reject_unsupported(MoleculeSet& set, const LoadOptions& options) {
   std::vector<std::int64_t> keep;
   for (std::int64_t g = 0; g < set.size(); ++g) {
@@ -294,10 +297,10 @@ LoadedData load_from_store(const LoadOptions& options) {
   data.training.computed = has_computed_targets(set.source.name);
   if (options.features && *options.features != set.featurizer.features)
     throw UsageError(path + ": has " + std::string(to_string(set.featurizer.features)) + " features, not " +
-                     std::string(to_string(*options.features)) + "; make the store with those");
+                     std::string(to_string(*options.features)) + "; create the store with those");
   if (options.standardize && *options.standardize != set.featurizer.standardize)
-    throw UsageError(path + ": was made with --standardize " + std::string(to_string(set.featurizer.standardize)) +
-                     ", not " + std::string(to_string(*options.standardize)) + "; make the store with that");
+    throw UsageError(path + ": was created with --standardize " + std::string(to_string(set.featurizer.standardize)) +
+                     ", not " + std::string(to_string(*options.standardize)) + "; create the store with that");
   if (options.unsupported) reject_unsupported(set, options);
   if (options.strict && !set.rejected.empty())
     throw DataError(path, set.rejected[0].row + 1, set.rejected[0].status + ": " + set.rejected[0].reason,
@@ -310,16 +313,15 @@ LoadedData load_from_store(const LoadOptions& options) {
   if (set.size() == 0) throw DataError(path + ": the store has no molecules");
   check_split_options(options);
   if (options.split == SplitKind::group || options.split == SplitKind::time)
-    throw UsageError(
-        path +
-        ": a store keeps no other columns than its targets; split the table by group or time, or the store "
-        "by --split-type order");
+    throw UsageError(path +
+                     ": a store has no group or time columns; split the table by group or time, or the store by "
+                     "--split-type order");
   const bool several = options.folds > 0 || !options.splits_file.empty();
   const std::string stored = several ? "" : choose_stored_split(set, options, path);
-  if (!stored.empty()) check_split_sizes(options, "the store's, '" + stored + "'");
+  if (!stored.empty()) check_split_sizes(options, "the store's split '" + stored + "' is used");
   if (!stored.empty() && options.duplicates)
-    throw UsageError("--duplicates would do nothing: the split is the store's, '" + stored + "'");
-  if (!options.splits_file.empty()) check_split_sizes(options, "that of --splits-file");
+    throw UsageError("--duplicates would do nothing: the store's split '" + stored + "' is used");
+  if (!options.splits_file.empty()) check_split_sizes(options, "--splits-file defines the split");
   if (options.limit > 0 && options.limit < set.size())
     keep_molecules(data, first_molecules(set, stored, options.limit));
   if (!stored.empty()) {
@@ -338,13 +340,12 @@ LoadedData load_from_store(const LoadOptions& options) {
     if (!name.starts_with("test") || !split.train.empty() || options.limit > 0) continue;
     if (set.rejected.empty()) data.hidden_parts[name] = split.test;
     else
-      data.warnings.push_back("the store does not say which of its rows without a molecule belong to " + name +
-                              ": no submission is written; train from the data set itself");
+      data.warnings.push_back("the store does not record which of its rejected rows belong to " + name +
+                              ", so no submission is written; for one, train on the data set itself");
   }
-  if (options.require_targets && data.split.train.empty())
-    throw DataError(path + ": the training part of the split is empty");
+  if (options.require_targets && data.split.train.empty()) throw DataError(path + ": the training set is empty");
   if (!set.rejected.empty())
-    data.warnings.push_back(std::to_string(set.rejected.size()) + " rows of its source have no molecule");
+    data.warnings.push_back(std::to_string(set.rejected.size()) + " rows of the store's source were rejected");
   add_warnings(data, options);
   draw_calibration(data, options, {});
   set_rounds(data, options, {}, {});

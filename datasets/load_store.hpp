@@ -1,15 +1,15 @@
-// Loading a data set that has been featurised into a store.
+// Loading of a store, that is, a featurised data set.
 #pragma once
 
 #include "datasets/load.hpp"
 
 namespace molgraph {
 
-/// options.paths[0] is a store. Chosen targets, split and limit are applied to it; other features than the store's are
-/// a UsageError.
+/// Loads the store options.paths[0] and applies the chosen targets, split and limit. Throws UsageError if the options
+/// request other features than the store's.
 LoadedData load_from_store(const LoadOptions& options);
 
-/// Appends what people should know about the set, its targets and its split.
+/// Appends the warnings and notes about the set, its targets and its split.
 void add_warnings(LoadedData& data, const LoadOptions& options);
 
 }  // namespace molgraph

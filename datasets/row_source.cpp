@@ -20,9 +20,9 @@ namespace molgraph {
 namespace {
 
 constexpr std::size_t kBlockRows = 512;
-constexpr std::size_t kBlockBytes = std::size_t{4} << 20;  ///< of text, so that SDF blocks stay small too
+constexpr std::size_t kBlockBytes = std::size_t{4} << 20;  ///< of text; keeps SDF blocks small, too
 
-/// A molecule whose own SMILES RDKit cannot read again (some SDF records) counts as one without rings.
+/// Murcko scaffold; "", as without rings, if RDKit cannot parse the SMILES that it wrote (some SDF records).
 std::string scaffold_or_none(const std::string& smiles, Standardize standardize) {
   try {
     return murcko_scaffold(smiles, standardize);
@@ -31,7 +31,7 @@ std::string scaffold_or_none(const std::string& smiles, Standardize standardize)
   }
 }
 
-/// A cell of an id or a group: "" where it holds none.
+/// Trimmed cell of an id or a group; "" if it is missing.
 std::string_view text_or_blank(std::string_view cell) { return is_missing(cell) ? std::string_view() : trim(cell); }
 
 std::string file_name(const std::string& path) { return std::filesystem::path(path).filename().string(); }
@@ -44,10 +44,10 @@ struct RowSource::Block {
   std::vector<TableRow> rows;
 };
 
-/// How many more molecules of each part LoadOptions::limit leaves room for.
+/// Number of further molecules of each set that LoadOptions::limit allows.
 struct RowSource::Quota {
   bool limited = false;
-  std::array<std::int64_t, 4> left{};  ///< by SplitPart
+  std::array<std::int64_t, 4> left{};  ///< indexed by SplitPart
 
   Quota(std::int64_t limit, const std::vector<SplitPart>& parts) : limited(limit > 0) {
     if (parts.empty()) {
@@ -78,12 +78,12 @@ RowSource::RowSource(SourcePlan plan, const LoadOptions& options)
       graphs_alone_({.features = featurizer_.features, .standardize = featurizer_.standardize}, options.limits) {
   std::error_code error;
   if (plan_.named && std::filesystem::is_regular_file(options.paths[0], error))
-    notes_.push_back(options.paths[0] + " is the data set known by that name; the file of that name here is ./" +
+    notes_.push_back(options.paths[0] + " is read as the named data set; to read the file of that name, use ./" +
                      options.paths[0]);
   for (SourceTable& table : plan_.tables) {
     shown_.push_back(table.path == "-" ? "standard input" : table.path);
     if (table.path == "-" && std::ranges::count(shown_, shown_.back()) > 1)
-      throw UsageError("standard input can be only one of the tables");
+      throw UsageError("only one of the tables can be standard input");
     source_path_.push_back(table.path);
     const bool picked = !table.pick_file.empty();
     if (!picked && !is_stream(table.path)) continue;
@@ -155,15 +155,15 @@ void RowSource::scan_table(std::size_t table, std::vector<ColumnStats>& stats) {
   for (const std::string& name : options_.input_columns) {
     inputs.push_back(names.find(name));
     if (inputs.back() < 0)
-      throw DataError(file + ": no column '" + name + "', an input of the model; the columns are " + list_of(columns));
+      throw DataError(file + ": no column '" + name + "', which is a model input; the columns are " + list_of(columns));
     if (std::ranges::count(inputs, inputs.back()) > 1)
       throw UsageError("the input column '" + name + "' is named twice");
     if (inputs.back() == weight_column_.back() || inputs.back() == reader.smiles_column())
-      throw UsageError("the column '" + name + "' cannot be an input and hold the weights or the SMILES");
+      throw UsageError("the column '" + name + "' cannot be both an input and the weight or SMILES column");
     if (table == 0) input_names_.emplace_back(trim(columns[static_cast<std::size_t>(inputs.back())]));
   }
   if (table == 0 || options_.corpus) find_targets(reader, names, part_column, stats);
-  // Another table may order its columns differently; -1 is an error once the column turns out to be a target.
+  // Another table may have a different column order. -1 is an error if the column becomes a target.
   std::vector<int>& places = target_columns_.emplace_back();
   for (const ColumnStats& column : stats) {
     const int place = names.find(column.name);
@@ -262,7 +262,7 @@ std::vector<FeaturisedRow> RowSource::featurise(Block block, const Pass& pass) c
     if (const int id = id_column_[block.table]; id >= 0)
       out.id = text_or_blank(row.cells[static_cast<std::size_t>(id)]);
     if (out.id.empty()) out.id = std::to_string(out.row + 1);
-    if (repeats_.vanishes(out.row)) continue;  // it has been looked at before
+    if (repeats_.vanishes(out.row)) continue;  // already read by find_repeats()
     out.result = featurise_row(out, row, pass.hashes || pass.canonical ? graphs_alone_ : featurize_);
     const auto* graph = std::get_if<MolecularGraph>(&out.result);
     if (graph == nullptr) continue;
@@ -307,7 +307,7 @@ void RowSource::read(const Pass& pass, const Consume& consume, const Progressed&
     TableRow row;
     while (!quota.used_up() && reader.next(row)) {
       const auto global = static_cast<std::size_t>(first_row_[t] + row.row);
-      if (global >= static_cast<std::size_t>(rows_)) throw FileError(shown_[t] + ": has changed while it was read");
+      if (global >= static_cast<std::size_t>(rows_)) throw FileError(shown_[t] + ": changed while it was being read");
       if (!quota.open(has_parts() ? parts_[global] : SplitPart::none)) continue;
       if (pass.only != nullptr && !pass.only->contains(static_cast<std::int64_t>(global))) continue;
       block.table = t;

@@ -1,4 +1,4 @@
-// Tables -> featurised rows, in order, in parallel, in constant memory: what loading and storing have in common.
+// Reads tables and featurises their rows in parallel, in order and in constant memory; used by loading and storing.
 #pragma once
 
 #include <array>
@@ -19,25 +19,25 @@
 
 namespace molgraph {
 
-/// One data row after featurising.
+/// One featurised data row.
 struct FeaturisedRow {
-  std::int64_t row = 0;          ///< 0-based, counted through all tables
+  std::int64_t row = 0;          ///< 0-based, counted over all tables
   std::int64_t row_in_file = 0;  ///< 0-based
   std::size_t table = 0;         ///< index of its table
   SplitPart part = SplitPart::none;
   std::size_t extra_part = 0;       ///< 1 + index into RowSource::extra_parts(), 0 = none
-  std::string id, smiles;           ///< smiles: the cell as it stands, trimmed; for SDF records RDKit's canonical one
-  std::vector<double> values;       ///< [T], then auxiliary ones; of a corpus empty
-  std::vector<SparseLabel> labels;  ///< of a corpus
+  std::string id, smiles;           ///< smiles: the trimmed cell; for SDF records, RDKit's canonical SMILES
+  std::vector<double> values;       ///< [T], then auxiliary targets; empty for a corpus
+  std::vector<SparseLabel> labels;  ///< for a corpus
   float weight = 1;                 ///< of LoadOptions::weight_column
-  std::vector<std::int8_t> bounds;  ///< as MoleculeSet::bound, in the order of `values`; empty = all are exact
+  std::vector<std::int8_t> bounds;  ///< like MoleculeSet::bound, in the order of `values`; empty = all are exact
   std::vector<float> columns;       ///< of LoadOptions::input_columns; blank = NaN
   FeaturizeResult result;
-  std::string scaffold;    ///< only where asked for
-  std::string key;         ///< the cell of the group or time column, where the split goes by one
-  std::int64_t first = 0;  ///< the row that its molecule stands in first, as far as Repeats knows; else its own
-  std::uint64_t hash = 0;  ///< invariant_hash(), where repeats are looked for
-  std::string canonical;   ///< canonical SMILES, where repeats are looked for
+  std::string scaffold;    ///< only if requested
+  std::string key;         ///< the cell of the group or time column if the split uses one
+  std::int64_t first = 0;  ///< first row of its molecule, as found by Repeats; else its own
+  std::uint64_t hash = 0;  ///< invariant_hash(), while duplicates are searched for
+  std::string canonical;   ///< canonical SMILES, while duplicates are searched for
 };
 
 class RowSource {
@@ -45,58 +45,60 @@ class RowSource {
   using Consume = std::function<void(FeaturisedRow&&)>;
   using Progressed = std::function<void(std::int64_t, std::int64_t)>;
 
-  /// First pass: counts the rows, finds the targets and the parts. Throws FileError, DataError, UsageError.
+  /// First pass: counts the rows and determines the targets and the sets of the split. Throws FileError, DataError,
+  /// UsageError.
   RowSource(SourcePlan plan, const LoadOptions& options);
   ~RowSource();
 
   const SourcePlan& plan() const { return plan_; }
   const Task& task() const { return task_; }
-  /// Targets of LoadOptions::auxiliary_columns, which stand behind those of task() in FeaturisedRow::values.
+  /// Targets of LoadOptions::auxiliary_columns, which follow those of task() in FeaturisedRow::values.
   const Task& auxiliary() const { return auxiliary_; }
   const FeaturizerOptions& featurizer() const { return featurizer_; }
   std::int64_t rows() const { return rows_; }
   bool has_parts() const { return !parts_.empty(); }
   bool has_key() const { return !options_.group_column.empty() || !options_.time_column.empty(); }
-  /// Names of the parts whose labels are hidden: "test" or "test-dev" (which are the test part too), "test-challenge".
+  /// Names of the sets with hidden labels: "test" or "test-dev" (which are also the test set), "test-challenge".
   const std::vector<std::string>& extra_parts() const { return extra_parts_; }
-  /// What MoleculeSet::inputs holds of each row.
+  /// Names of the columns of MoleculeSet::inputs.
   std::vector<std::string> input_names() const;
-  /// What was decided about targets, for people; and what they should be warned of.
+  /// Log lines on how the targets were chosen, and warnings.
   const std::vector<std::string>& notes() const { return notes_; }
   const std::vector<std::string>& warnings() const { return warnings_; }
-  /// It is a corpus whose columns are targets too.
+  /// True for a corpus with target columns.
   bool has_labels() const { return options_.corpus && !task_.names.empty(); }
   /// File names, hashes, version of the toolkit.
   SourceInfo info() const;
-  /// "FILE" of a row, for messages.
+  /// Name of the row's file for messages.
   std::string file_of(const FeaturisedRow& row) const;
 
-  /// Looks for molecules in several rows, if that is asked for or the default (docs/reference/training.md, "Duplicate
-  /// molecules and salts"): it reads the table once more, and twice if there may be some. `draws`: a split or a part of
-  /// one is drawn from it. Where the source has parts, only the training part is looked at. stream() then yields what
-  /// they became.
+  /// Finds duplicate molecules, if requested or by default (docs/reference/training.md, "Duplicate molecules and
+  /// salts"). Reads the table once more, and twice if there may be duplicates. `draws`: a split, or one set of a split,
+  /// is drawn from the table. If the source has a split, only its training set is searched. stream() then yields the
+  /// merged rows.
   void find_repeats(bool draws, const Progressed& progress);
   const Repeats& repeats() const { return repeats_; }
 
-  /// Second pass: every row in order; with LoadOptions::limit only as many molecules as asked for, the first of each
-  /// part in proportion to its size (rows that another one stands for count, too). `progress(done, total)` as in
-  /// load_data().
+  /// Second pass: passes every row to `consume`, in order. With LoadOptions::limit, only that many molecules: the first
+  /// of each set in proportion to its size (rows that were merged into another one count, too). `progress(done, total)`
+  /// as in load_data().
   void stream(bool with_scaffolds, const Consume& consume, const Progressed& progress);
 
  private:
   struct Block;
   struct Quota;
-  /// What one pass over the tables is to find out, and from which rows.
+  /// What one pass over the tables computes, and for which rows.
   struct Pass {
     bool scaffolds = false, hashes = false, canonical = false;
-    const std::unordered_set<std::int64_t>* only = nullptr;  ///< numbers of rows; null = all
+    const std::unordered_set<std::int64_t>* only = nullptr;  ///< row numbers; null = all
   };
 
   void scan();
   void scan_table(std::size_t table, std::vector<ColumnStats>& stats);
   void find_targets(const TableReader& reader, const ColumnNames& names, int part_column,
                     std::vector<ColumnStats>& stats);
-  /// Columns of a table of a corpus that no table before it has. Throws DataError for two of one name in any case.
+  /// Columns of a corpus table that no earlier table has. Throws DataError if two columns have the same name, ignoring
+  /// case.
   static std::vector<int> new_columns(const std::vector<std::string>& columns, const std::vector<int>& candidates,
                                       const std::vector<ColumnStats>& stats, const std::string& file);
   std::vector<int> find_candidates(const std::vector<std::string>& columns, const std::vector<int>& not_targets);
@@ -120,25 +122,25 @@ class RowSource {
   const LoadOptions& options_;
   FeaturizerOptions featurizer_;
   Featurizer featurize_;
-  Featurizer graphs_alone_;  ///< the same without descriptors: enough to look for repeats
+  Featurizer graphs_alone_;  ///< the same without descriptors, for finding duplicates
   Task task_, auxiliary_;
   std::int64_t rows_ = 0;
-  std::vector<std::string> source_path_;  ///< [tables] as the plan had them, spooled or not
+  std::vector<std::string> source_path_;  ///< [tables] paths of the plan, before spooling
   std::vector<std::string> shown_;        ///< [tables] names in messages
   std::vector<std::int64_t> first_row_;   ///< [tables]
   std::vector<std::vector<int>>
-      target_columns_;  ///< [tables][candidates, then chosen targets and auxiliary ones]; -1 = a gap
+      target_columns_;  ///< [tables][candidates, then chosen targets and auxiliary ones]; -1 = missing
   std::vector<std::vector<int>> input_columns_;                              ///< [tables][LoadOptions::input_columns]
-  std::vector<int> smiles_column_, id_column_, key_column_, weight_column_;  ///< [tables]; all but SMILES -1 = none
-  std::vector<SplitPart> parts_;          ///< [rows], empty if the source has no parts
-  std::vector<std::string> input_names_;  ///< the first table's, of its input columns
+  std::vector<int> smiles_column_, id_column_, key_column_, weight_column_;  ///< [tables]; -1 = none (never for SMILES)
+  std::vector<SplitPart> parts_;          ///< [rows], empty if the source has no split
+  std::vector<std::string> input_names_;  ///< of the first table's input columns
   std::vector<std::string> extra_parts_, notes_, warnings_;
-  std::vector<std::uint8_t> extra_part_;        ///< [rows] as FeaturisedRow::extra_part; empty if there are none
-  std::vector<std::unique_ptr<Spool>> spools_;  ///< copies of streams, and picked lines
+  std::vector<std::uint8_t> extra_part_;        ///< [rows] like FeaturisedRow::extra_part; empty = none
+  std::vector<std::unique_ptr<Spool>> spools_;  ///< copies of streams and of selected lines
   std::unique_ptr<TargetParser> parser_, auxiliary_parser_;
   Repeats repeats_;
   bool all_targets_ = false;  ///< --target-columns all
-  bool looked_at_ = false;    ///< by a pass for repeats, which counts as half of the work
+  bool looked_at_ = false;    ///< a pass has searched for duplicates; it counts as half of the work
 };
 
 }  // namespace molgraph

@@ -1,4 +1,4 @@
-// The columns of a source: which are targets, and which hold parts, groups, times and weights.
+// Column roles of a source: targets, split, group, time and weight columns.
 #include <algorithm>
 #include <set>
 
@@ -11,9 +11,9 @@
 namespace molgraph {
 namespace {
 
-constexpr std::size_t kNamesShown = 5;     ///< of columns in a message
-constexpr std::size_t kMostWatched = 200;  ///< columns of a table in which a split's words are looked for
-/// Columns of which values are kept to see whether they are identifiers or descriptors; more would take much memory.
+constexpr std::size_t kNamesShown = 5;     ///< column names in a message
+constexpr std::size_t kMostWatched = 200;  ///< columns of a table that are searched for split words
+/// Most columns whose values are kept for recognising identifiers and descriptors; limits memory.
 constexpr std::size_t kMostJudged = 1000;
 
 }  // namespace
@@ -47,7 +47,7 @@ void RowSource::find_targets(const TableReader& reader, const ColumnNames& names
   others.insert(others.end(), inputs.begin(), inputs.end());
   others.insert(others.end(), auxiliary.begin(), auxiliary.end());
   if (plan_.target_columns.empty() && (!options_.corpus || all_targets_)) candidates = find_candidates(columns, others);
-  // Whatever else there is may hold the words of a split; two columns of one name cannot be asked for.
+  // Any other column may contain split words. Columns whose name occurs twice cannot be specified.
   const auto is_only_one = [&](const std::string& name) {
     return std::ranges::count_if(columns, [&](const auto& one) { return lower(trim(one)) == lower(trim(name)); }) == 1;
   };
@@ -62,7 +62,7 @@ void RowSource::find_targets(const TableReader& reader, const ColumnNames& names
     stats.back().is_judged = candidates.size() <= kMostJudged;
     stats.back().keep_labels = plan_.task == TaskKind::multiclass || !options_.positive.empty();
   }
-  for (const auto* some : {&watched, &auxiliary})  // choose_columns() looks for the auxiliary ones at the end
+  for (const auto* some : {&watched, &auxiliary})  // choose_columns() expects the auxiliary ones last
     for (const int c : *some) stats.push_back({.name = columns[static_cast<std::size_t>(c)], .is_watched = true});
 }
 
@@ -74,7 +74,8 @@ std::vector<int> RowSource::new_columns(const std::vector<std::string>& columns,
   for (const int c : candidates) {
     const std::string name = lower(trim(columns[static_cast<std::size_t>(c)]));
     if (!here.insert(name).second)
-      throw DataError(file + ": two columns have the name '" + name + "' (in any case), which tables are matched by");
+      throw DataError(file + ": two columns have the name '" + name +
+                      "' (ignoring case), but tables are matched by column name");
     if (!known.contains(name)) fresh.push_back(c);
   }
   return fresh;
@@ -91,13 +92,14 @@ std::vector<int> RowSource::find_candidates(const std::vector<std::string>& colu
     if (outputs.contains(name)) written.push_back(name);
     else if (options_.corpus && is_descriptor_name(name)) computed.push_back(name), left_out.push_back(c);
   }
-  const auto note_once = [&](const std::string& note) {  // of several tables
+  const auto note_once = [&](const std::string& note) {  // for several tables
     if (std::ranges::find(notes_, note) == notes_.end()) notes_.push_back(note);
   };
-  if (!computed.empty()) note_once("left out, as targets that are computed already: " + list_of(computed, kNamesShown));
+  if (!computed.empty())
+    note_once("not used as targets because they are already computed: " + list_of(computed, kNamesShown));
   if (!written.empty())
-    note_once("left out, as a program's output and no measurement: " + list_of(written, kNamesShown) +
-              "; --target-columns takes them");
+    note_once("not used as targets because they are a program's output: " + list_of(written, kNamesShown) +
+              "; to use them, give --target-columns");
   return candidate_columns(columns, outputs, left_out);
 }
 
@@ -113,8 +115,9 @@ int RowSource::find_part_column(const std::vector<std::string>& columns, const s
   for (const std::string& column : columns)
     if (lower(column).find("split") != std::string::npos) found.push_back(column);
   if (found.size() != 1)
-    throw UsageError(file + ": name the column of the split with --splits-column; " +
-                     (found.empty() ? "no column has 'split' in its name" : "there are " + list_of(found)));
+    throw UsageError(
+        file + ": specify the split column with --splits-column; " +
+        (found.empty() ? "no column name contains 'split'" : "these names contain 'split': " + list_of(found)));
   return find_column(columns, found[0], file);
 }
 
@@ -122,7 +125,7 @@ int RowSource::find_key_column(const std::vector<std::string>& columns, std::siz
   if (!has_key()) return -1;
   const std::string& name = options_.group_column.empty() ? options_.time_column : options_.group_column;
   const int column = find_column(columns, name, shown_[table]);
-  if (column < 0 && plan_.tables[table].part != SplitPart::test)  // of two tables only the first is divided
+  if (column < 0 && plan_.tables[table].part != SplitPart::test)  // only the first of two tables is divided
     throw DataError(shown_[table] + ": no column '" + name + "' for the split; the columns are " + list_of(columns));
   return column;
 }
@@ -158,27 +161,28 @@ void RowSource::choose_columns(std::vector<ColumnStats>& stats) {
     for (const std::size_t c : choice.columns) {
       chosen.push_back(target_columns_[t][c]);
       if (chosen.back() < 0 && !options_.corpus)
-        throw DataError(shown_[t] + ": no column '" + stats[c].name + "', a target in " + shown_[0]);
+        throw DataError(shown_[t] + ": no column '" + stats[c].name + "', which is a target in " + shown_[0]);
     }
     for (std::size_t c = auxiliary; c < stats.size(); ++c) {
       chosen.push_back(target_columns_[t][c]);
       const SplitPart part = plan_.tables[t].part;
       if (chosen.back() < 0 && (part == SplitPart::none || part == SplitPart::train))
-        throw DataError(shown_[t] + ": no column '" + stats[c].name + "', an auxiliary target in " + shown_[0]);
+        throw DataError(shown_[t] + ": no column '" + stats[c].name + "', which is an auxiliary target in " +
+                        shown_[0]);
     }
     target_columns_[t] = std::move(chosen);
   }
   if (!plan_.target_names.empty()) task_.names = plan_.target_names;
   if (!plan_.units.empty()) task_.units = plan_.units;
   if (task_.names.empty() && (options_.require_targets || !options_.target_columns.empty()))
-    throw DataError(shown_[0] + ": no column of numbers, or of yes and no, that could be a target; name one with " +
+    throw DataError(shown_[0] + ": no column of numbers or yes/no values can be a target; specify one with " +
                     "--target-columns" + (choice.warnings.empty() ? "" : " (" + list_of(choice.warnings) + ")"));
 }
 
 void RowSource::choose_auxiliary(std::vector<ColumnStats> stats) {
   if (stats.empty()) return;
   for (ColumnStats& column : stats) column.is_watched = false;
-  // Each is what its cells say, whatever the targets are.
+  // The kind of each depends on its cells, not on the targets.
   const TargetChoice choice = choose_targets(stats, {.named = true, .kind = TaskKind::mixed});
   auxiliary_ = choice.task;
   auxiliary_parser_ = std::make_unique<TargetParser>(auxiliary_);
@@ -191,13 +195,13 @@ void RowSource::check_named(const std::vector<ColumnStats>& stats) const {
       throw DataError(list_of(shown_, kNamesShown) + ": no target column '" + name + "' in any table of the corpus");
 }
 
-/// A table that is no training data may lack it.
+/// The column may be missing in a table without training data.
 int RowSource::find_weight_column(const std::vector<std::string>& columns, std::size_t table) const {
   if (options_.weight_column.empty()) return -1;
   const int column = find_column(columns, options_.weight_column, shown_[table]);
   const SplitPart part = plan_.tables[table].part;
   if (column < 0 && (part == SplitPart::none || part == SplitPart::train))
-    throw DataError(shown_[table] + ": no column '" + options_.weight_column + "' of weights; the columns are " +
+    throw DataError(shown_[table] + ": no column '" + options_.weight_column + "' for the weights; the columns are " +
                     list_of(columns));
   return column;
 }

@@ -16,7 +16,7 @@ void leave_out_weightless(LoadedData& data) {
     const auto left_out =
         std::erase_if(split.train, [&](std::int64_t g) { return weight[static_cast<std::size_t>(g)] == 0; });
     if (split.train.empty())
-      throw DataError(data.set.source.name + ": no row of the training part has a weight above 0");
+      throw DataError(data.set.source.name + ": no row of the training set has a weight above 0");
     return static_cast<std::int64_t>(left_out);
   };
   const std::int64_t left_out = clean(data.split);
@@ -43,7 +43,7 @@ void leave_out_unlabelled(LoadedData& data) {
   if (data.set.targets.empty()) return;
   const auto clean = [&](Split& split) {
     const auto left_out = std::erase_if(split.train, [&](std::int64_t g) { return !has_label(data, g); });
-    if (split.train.empty()) throw DataError(data.set.source.name + ": no row of the training part has a label");
+    if (split.train.empty()) throw DataError(data.set.source.name + ": no row of the training set has a label");
     return static_cast<std::int64_t>(left_out);
   };
   const std::int64_t left_out = clean(data.split);

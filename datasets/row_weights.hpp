@@ -1,19 +1,19 @@
-// Rows that are not trained on.
+// Removal of rows without weight or label from the training set.
 #pragma once
 
 #include "datasets/load.hpp"
 
 namespace molgraph {
 
-/// Takes the molecules of weight 0 out of the training part of every split, and says so. Throws DataError if none is
+/// Removes the molecules of weight 0 from the training set of every split and adds a note. Throws DataError if none is
 /// left.
 void leave_out_weightless(LoadedData& data);
 
-/// Has the molecule a label of any target, auxiliary ones counted?
+/// True if the molecule has a label for any target, including auxiliary ones.
 bool has_label(const LoadedData& data, std::int64_t molecule);
 
-/// Takes the molecules without a label out of the training part of every split, and says so: they would only fill
-/// batches. Nothing is done to a set without targets. Throws DataError if none is left.
+/// Removes the molecules without a label from the training set of every split, because they would only fill batches,
+/// and adds a note. Does nothing for a set without targets. Throws DataError if none is left.
 void leave_out_unlabelled(LoadedData& data);
 
 }  // namespace molgraph

@@ -31,7 +31,7 @@ std::optional<Initialisation> initial(const ParameterSpec& spec, const EncoderOp
     case ParameterRole::embedding:
     case ParameterRole::class_bias:
     case ParameterRole::relation_rows: return Initialisation{Kind::normal, kDeviation};
-    case ParameterRole::pair_term:  // its own path bias; other encodings' terms know how they start
+    case ParameterRole::pair_term:  // only Graphormer's path bias; other terms keep ParameterSpec::initial
       return spec.name.starts_with("path.") ? std::optional(Initialisation{Kind::normal, kDeviation}) : std::nullopt;
     default: return {};
   }
@@ -47,7 +47,7 @@ const Architecture& graphormer_architecture() {
                                                       .max_distance = 20,
                                                       .max_degree = 63,
                                                       .path_bias = true,
-                                                      .path_hops = 20},  // of ZINC; 5 for PCQM4M and MolHIV
+                                                      .path_hops = 20},  // for ZINC; 5 for PCQM4M and MolHIV
                                          .sizes = kSizes,
                                          .default_size = "slim",
                                          .fields = kFields,

@@ -9,7 +9,7 @@ namespace molgraph {
 namespace {
 
 constexpr int kOgbAtoms = 512 * 9 + 1, kOgbBonds = 512 * 3 + 1, kZincRows = 64;
-constexpr int kAtomShift = 2, kBondShift = 3;  // rows before the first value: padding, and v1's own shifts
+constexpr int kAtomShift = 2, kBondShift = 3;  // rows before the first value: padding and v1's shifts
 
 /// Prefixes and names that differ between the layouts.
 struct Names {
@@ -37,12 +37,12 @@ Features features_of(const PublishedLayout& layout, const PublishedImport& impor
   const bool ogb = layout.atoms == kOgbAtoms && layout.bonds == kOgbBonds;
   const bool zinc = layout.atoms == kZincRows && layout.bonds == kZincRows;
   if (!ogb && !zinc)
-    throw FileError(where + ": atom and bond tables of " + std::to_string(layout.atoms) + " and " +
-                    std::to_string(layout.bonds) + " rows; known are 4609 and 1537 (ogb), 64 and 64 (zinc)");
+    throw FileError(where + ": the atom and bond tables have " + std::to_string(layout.atoms) + " and " +
+                    std::to_string(layout.bonds) + " rows; expected 4609 and 1537 (ogb) or 64 and 64 (zinc)");
   const Features found = ogb ? Features::ogb : Features::zinc;
   if (import.features.value_or(found) != found)
     throw UsageError("--features " + std::string(to_string(*import.features)) +
-                     " contradicts the tables, which are of " + std::string(to_string(found)));
+                     " contradicts the tables, whose features are " + std::string(to_string(found)));
   return found;
 }
 
@@ -53,7 +53,7 @@ void link_v2_head(PublishedLinks& links, const ModelOptions& o) {
   links.linear("encoder.layer_norm", "head.transform_norm", width, 0);
   links.same(head + (o.published.origin == "graphormer-hf" ? "classifier.weight" : "embed_out.weight"),
              {o.outputs, width}, "head.linear.weight");
-  // One learned number for all outputs.
+  // One learned bias for all outputs.
   links.links_.push_back({head + "lm_output_learned_bias",
                           {1},
                           1,
@@ -92,14 +92,16 @@ ModelOptions published_options(const StateDict& state, const PublishedImport& im
   e.layers = published_layers(state, names.layers);
   e.ffn = size(names.layers + "0." + names.block.linear1 + ".weight", 0);
   if (import.heads != 0 && import.heads != e.heads)
-    throw UsageError("--heads " + std::to_string(import.heads) + " contradicts the edge table, which has " +
-                     std::to_string(e.heads));
+    throw UsageError("--heads " + std::to_string(import.heads) +
+                     " contradicts the edge table, whose number of heads is " + std::to_string(e.heads));
   if (e.heads < 1 || e.width % e.heads != 0)
-    throw FileError(where + ": a width of " + std::to_string(e.width) + " for " + std::to_string(e.heads) + " heads");
+    throw FileError(where + ": the width " + std::to_string(e.width) + " is not divisible by the number of heads, " +
+                    std::to_string(e.heads));
   layout.hops = size(names.bias + "edge_dis_encoder.weight", 0) / (e.heads * e.heads);
   o.features = features_of(layout, import, where);
 
-  // Rows: 0 is padding, then distances 0, 1, ...; the last of 512 is for pairs without a path, 40 rows have none.
+  // Rows: 0 is padding, then distances 0, 1, ... In tables of 512 rows, the last is for unreachable pairs; tables of 40
+  // rows have no such row.
   const bool has_unreachable = layout.distances > 40;
   const int longest = layout.distances - (has_unreachable ? 3 : 2);
   o.max_distance = import.max_distance != 0 ? import.max_distance : longest;
@@ -122,7 +124,7 @@ ModelOptions published_options(const StateDict& state, const PublishedImport& im
   }
   e.input_norm = state.contains("encoder.graph_encoder.emb_layer_norm.weight");
   e.post_ln = !state.contains("encoder.graph_encoder.final_layer_norm.weight");
-  e.final_norm = false;  // v2 has one in its pre-LN files, but its forward pass does not call it
+  e.final_norm = false;  // v2's pre-LN files contain one, but its forward pass does not apply it
   o.head.transform = true;
   o.outputs = size(import.origin == "graphormer-hf" ? "classifier.classifier.weight" : "encoder.embed_out.weight", 0);
   return o;
@@ -152,7 +154,7 @@ std::vector<PublishedLink> published_links(const ModelOptions& o) {
   const TopologyClasses topology{o.max_distance};
   std::vector<std::int64_t> spatial(static_cast<std::size_t>(o.max_distance) + 1);
   std::iota(spatial.begin(), spatial.end(), 1);
-  spatial.push_back(-1);  // FAR has the row of UNREACHABLE, by the model's class map
+  spatial.push_back(-1);  // FAR shares the row of UNREACHABLE through the model's class map
   spatial.push_back(o.missing.topology.empty() ? layout.distances - 1 : -1);
   links.rows(names.bias + "spatial_pos_encoder.weight", layout.distances, e.heads, "encoder.spatial", spatial);
   links.rows(names.bias + "graph_token_virtual_distance.weight", 1, e.heads, "encoder.spatial", {0},

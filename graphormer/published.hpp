@@ -1,5 +1,4 @@
-// Published Graphormer weights: names, table sizes and row maps of v1, v2 (fairseq) and its copy in Hugging Face's
-// format.
+// Published Graphormer weights: names, table sizes and row maps of v1, v2 (fairseq) and v2 in Hugging Face's format.
 #pragma once
 
 #include <vector>
@@ -8,10 +7,10 @@
 
 namespace molgraph {
 
-/// graphormer-v1, graphormer-v2, graphormer-hf. The model has one path (`single`), one bias for the pairs of the
-/// virtual node, FAR with the row of unreachable pairs; v2: LayerNorm on the input, post-LN unless the file has a norm
-/// of its own for pre-LN (which its code never applies), Linear-GELU-LayerNorm before the head. Heads by the edge
-/// table; L is 509 for tables of 512 rows, 38 for 40 rows.
+/// graphormer-v1, graphormer-v2, graphormer-hf. The model uses one path (`single`), one bias for the pairs of the
+/// virtual node, and the row of unreachable pairs for FAR. v2 also has a LayerNorm on the input, post-LN unless the
+/// file contains a final norm for pre-LN (which its code never applies), and Linear-GELU-LayerNorm before the head. The
+/// edge table determines the number of heads. L is 509 for tables of 512 rows and 38 for 40 rows.
 const std::vector<PublishedCode>& graphormer_published();
 
 }  // namespace molgraph

@@ -10,11 +10,11 @@ namespace {
 
 constexpr int kOgbAtoms = 512 * 9 + 1;
 constexpr int kAtomShift = 1;
-constexpr int kNamedEdges = 4;  // TASK, SELF, NO_EDGE behind the bond types, and one row more that is never used
+constexpr int kNamedEdges = 4;  // TASK, SELF and NO_EDGE after the bond types, and one row that is never used
 
 ModelOptions published_options(const StateDict& state, const PublishedImport& import, const std::string& where) {
   if (import.path_hops != 0 || import.spatial_pos_max != 0)
-    throw UsageError("--path-hops and --spatial-pos-max are options of Graphormer's origins");
+    throw UsageError("--path-hops and --spatial-pos-max apply only to Graphormer origins");
   ModelOptions o = grpe_architecture().defaults;
   PublishedLayout& layout = o.published;
   EncoderOptions& e = o.encoder;
@@ -28,20 +28,21 @@ ModelOptions published_options(const StateDict& state, const PublishedImport& im
   e.width = size("node_emb.weight", 1);
   e.layers = published_layers(state, "layers.");
   e.ffn = size("layers.0.ffn.layer1.weight", 0);
-  if (import.heads == 0) throw UsageError("--heads is needed: GRPE's tables do not tell the number of heads");
+  if (import.heads == 0) throw UsageError("--heads is needed: GRPE's tables do not determine the number of heads");
   e.heads = import.heads;
   if (e.heads < 1 || e.width % e.heads != 0)
     throw UsageError("--heads " + std::to_string(e.heads) + " does not divide the width " + std::to_string(e.width));
   o.features = layout.atoms == kOgbAtoms ? Features::ogb : Features::zinc;
   if (import.features.value_or(o.features) != o.features)
-    throw UsageError("--features " + std::string(to_string(*import.features)) + " contradicts a node table of " +
-                     std::to_string(layout.atoms) + " rows");
+    throw UsageError("--features " + std::string(to_string(*import.features)) +
+                     " contradicts the node table, which has " + std::to_string(layout.atoms) + " rows");
   o.max_distance = layout.distances - 3;
-  if (o.max_distance < 1) throw FileError(where + ": a hop table of " + std::to_string(layout.distances) + " rows");
+  if (o.max_distance < 1)
+    throw FileError(where + ": the hop table has only " + std::to_string(layout.distances) + " rows");
   if (import.max_distance != 0 && import.max_distance != o.max_distance)
-    throw UsageError("--max-distance contradicts the hop tables, which have " + std::to_string(o.max_distance));
+    throw UsageError("--max-distance contradicts the hop tables, which have L = " + std::to_string(o.max_distance));
   if (layout.bonds <= kNamedEdges)
-    throw FileError(where + ": an edge table of " + std::to_string(layout.bonds) + " rows");
+    throw FileError(where + ": the edge table has only " + std::to_string(layout.bonds) + " rows");
   e.key_term = KeyTerm::row;
   o.published_classes = true;
   o.head.last_mlp = published_layers(state, "last_mlp.");
@@ -66,7 +67,7 @@ std::vector<PublishedLink> published_links(const ModelOptions& o) {
              published_column_rows(atom_dims_of(o.features), kAtomShift, layout.atoms));
   links.same("task_token.weight", {1, e.width}, "node.virtual_node");
 
-  // Classes that the model's class maps replace by others have no row of their own.
+  // Classes that the model's class maps replace do not have their own row.
   const int types = layout.bonds - kNamedEdges, ids = feature_shape(o.features).bond_ids;
   std::vector<std::int64_t> topology(static_cast<std::size_t>(o.max_distance) + 1);
   std::iota(topology.begin(), topology.end(), 0);

@@ -7,9 +7,9 @@
 
 namespace molgraph {
 
-/// grpe. The model has the published relation classes and the key term by row; values and bonds beyond its tables are
-/// rejected (ModelOptions::missing). Features are ogb for a node table of 4609 rows, else zinc; heads must be given; L
-/// is by the hop tables.
+/// grpe. The model has the published relation classes and the key term by row. It rejects molecules with values or
+/// bonds beyond its tables (ModelOptions::missing). Features are ogb for a node table of 4609 rows, else zinc. The
+/// number of heads must be given. The hop tables determine L.
 const std::vector<PublishedCode>& grpe_published();
 
 }  // namespace molgraph

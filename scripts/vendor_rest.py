@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Puts into a repaired wheel what auditwheel takes for granted and a bare machine lacks, and the licences.
+"""Adds to a repaired wheel the libraries that auditwheel assumes on every machine, and the licences.
 
     scripts/vendor_rest.py WHEEL OUT
 
-The X11 libraries that Cairo links (RDKit's drawing code) are on auditwheel's list of what every machine has; a server or
-container has none of them. Every library's Debian copyright file goes into molgraph/licences. Needs wheel and
+auditwheel assumes that every machine has the X11 libraries that Cairo links (RDKit's drawing code). A server or
+container does not have them. The Debian copyright file of every library is copied to molgraph/licences. Needs wheel and
 patchelf on PATH.
 """
 import glob
@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 
-# Every Linux has these: glibc; and the compiler's libraries, of which programs must take the newest, the system's.
+# Present on every Linux: glibc, and the compiler's libraries, of which the system's version is the newest.
 SYSTEM = re.compile(r"^(ld-linux|linux-vdso|libc\.|libm\.|libdl\.|libpthread\.|librt\.|libresolv\.|libstdc\+\+|libgcc_s)")
 TORCH = re.compile(r"^lib(torch|c10|cud|cupti)")
 
@@ -35,7 +35,7 @@ def system_libraries():
 
 
 def copyright_of(path):
-    """The copyright file of the Debian package that a library comes from."""
+    """Debian package of a library and the path of its copyright file."""
     real = os.path.realpath(path)
     for one in (real, real.replace("/usr/lib/", "/lib/", 1), path):
         done = subprocess.run(["dpkg", "-S", one], capture_output=True, text=True)
@@ -61,7 +61,7 @@ def main():
                 if SYSTEM.match(name) or TORCH.match(name) or os.path.exists(f"{libs}/{name}"):
                     continue
                 if name not in system:
-                    sys.exit(f"vendor_rest: {name} is needed and not on this machine")
+                    sys.exit(f"vendor_rest: {name} is needed but missing on this machine")
                 shutil.copy(system[name], f"{libs}/{name}")
                 subprocess.run(["patchelf", "--set-rpath", "$ORIGIN", f"{libs}/{name}"], check=True)
                 waiting.append(f"{libs}/{name}")

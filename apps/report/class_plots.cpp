@@ -14,13 +14,13 @@ namespace {
 
 constexpr std::size_t kBins = 10, kPointsShown = 300, kRowsShown = 21, kClassesShown = 20;
 
-/// What was said with a probability, and whether it was so.
+/// A predicted probability, and whether the predicted event is true.
 struct Said {
   double probability;
   bool so;
 };
 
-/// Of one target with two classes, by falling probability.
+/// For a binary target, in descending order of probability.
 std::vector<Said> said_of(const ReportFacts& facts, std::size_t t) {
   const PartRows& rows = facts.judged();
   const std::size_t targets = facts.task.names.size();
@@ -37,7 +37,7 @@ struct Threshold {
   double probability, false_rate, recall, precision;
 };
 
-/// One per different probability, from the highest; both classes must be there.
+/// One per distinct probability, from the highest. Both classes must be present.
 std::vector<Threshold> thresholds_of(const std::vector<Said>& said) {
   const auto positives = static_cast<double>(std::ranges::count_if(said, &Said::so));
   const double negatives = static_cast<double>(said.size()) - positives;
@@ -70,7 +70,7 @@ struct Bin {
   std::int64_t so = 0, count = 0;
 };
 
-/// Ten bins of equal width, those of the expected calibration error.
+/// Ten bins of equal width, as for the expected calibration error.
 std::array<Bin, kBins> bins_of(const std::vector<Said>& said) {
   std::array<Bin, kBins> bins{};
   for (const Said& one : said) {
@@ -82,21 +82,21 @@ std::array<Bin, kBins> bins_of(const std::vector<Said>& said) {
   return bins;
 }
 
-/// Plots of some targets in one, with a table of the first ... of all of them.
+/// One target of a plot.
 struct Shown {
-  std::string name;  ///< of the target, "" where there is but one
+  std::string name;  ///< of the target, "" if there is only one
   std::vector<Said> said;
 };
 
 std::string curve_figure(const std::vector<Shown>& shown, const std::string& part, bool roc) {
-  SvgPlot plot(roc ? "roc" : "pr", (roc ? "ROC curve, " : "Precision and recall, ") + part + " part",
-               roc ? "True positives found against false alarms at every threshold; on the dashed line is chance."
-                   : "Precision against recall at every threshold.",
+  SvgPlot plot(roc ? "roc" : "pr", (roc ? "ROC curve, " : "Precision-recall curve, ") + part + " set",
+               roc ? "True positive rate against false positive rate at all thresholds; dashed line: random guessing."
+                   : "Precision against recall at all thresholds.",
                PlotAxis::shares(roc ? "false positive rate" : "recall"),
                PlotAxis::shares(roc ? "true positive rate" : "precision"), true);
-  if (roc) plot.guide({0, 0}, {1, 1}, "chance");
+  if (roc) plot.guide({0, 0}, {1, 1}, "random guessing");
   HtmlTable table{
-      .caption = roc ? "Points of the ROC curve" : "Points of precision and recall",
+      .caption = roc ? "Points of the ROC curve" : "Points of the precision-recall curve",
       .head = roc ? std::vector<std::string>{"Probability at least", "False positive rate", "True positive rate"}
                   : std::vector<std::string>{"Probability at least", "Recall", "Precision"}};
   int style = 0;
@@ -116,15 +116,15 @@ std::string curve_figure(const std::vector<Shown>& shown, const std::string& par
     plot.guide({0, share}, {1, share}, style == 1 ? "share of positives" : "");
   }
   if (style == 0) return {};
-  return figure(plot.svg(), roc ? "ROC curve." : "Precision and recall; dashed: what guessing reaches.", table);
+  return figure(plot.svg(), roc ? "ROC curve." : "Precision-recall curve; dashed: random guessing.", table);
 }
 
 std::string reliability_figure(const std::vector<Shown>& shown, const std::string& part, const std::string& what) {
-  SvgPlot plot("reliability", "Reliability, " + part + " part",
-               "How often it was so against the probability that was said; on the dashed line both are equal.",
-               PlotAxis::shares("probability that was said"), PlotAxis::shares("share that " + what), true);
-  plot.guide({0, 0}, {1, 1}, "said = happened");
-  HtmlTable table{.caption = "Molecules by the probability that was said",
+  SvgPlot plot("reliability", "Reliability, " + part + " set",
+               "Observed share against predicted probability; on the dashed line, both are equal.",
+               PlotAxis::shares("predicted probability"), PlotAxis::shares("share that " + what), true);
+  plot.guide({0, 0}, {1, 1}, "predicted = observed");
+  HtmlTable table{.caption = "Molecules by predicted probability",
                   .head = {"Mean probability", "Molecules", "Share that " + escaped(what)}};
   int style = 0;
   for (const Shown& one : shown) {
@@ -180,9 +180,8 @@ std::string confusion_table(const ReportFacts& facts, std::size_t t) {
       ++count[static_cast<std::size_t>(label) * classes +
               static_cast<std::size_t>(std::max_element(row, row + classes) - row)];
   }
-  HtmlTable table{
-      .caption = escaped(cut_short(facts.task.names[t], 60)) + ": rows are what molecules are, columns what was said",
-      .head = {"Label"}};
+  HtmlTable table{.caption = escaped(cut_short(facts.task.names[t], 60)) + ": rows are labels, columns are predictions",
+                  .head = {"Label"}};
   for (std::size_t c = 0; c < classes; ++c) table.head.push_back(class_name(facts.task, c));
   for (std::size_t c = 0; c < classes; ++c) {
     table.rows.push_back({class_name(facts.task, c)});
@@ -209,8 +208,8 @@ std::string binary_plots(const ReportFacts& facts) {
   for (const Shown& one : shown)
     if (!has_both(one.said))
       missing += "<p class=\"warn\">" + (one.name.empty() ? "The target" : escaped(one.name)) + " has " +
-                 (one.said.empty() ? "no label" : "one class only") + " in the " + part +
-                 " part: there is no ROC curve, and no precision and recall.</p>\n";
+                 (one.said.empty() ? "no label" : "only one class") + " in the " + part +
+                 " set, so there is no ROC curve and no precision-recall curve.</p>\n";
   const std::string label = facts.task.positive_label();
   return missing + "<div class=\"plots\">" + curve_figure(shown, part, true) + curve_figure(shown, part, false) +
          reliability_figure(shown, part, label.empty() ? "is 1" : "is " + cut_short(label, 30)) + "</div>\n";
@@ -220,7 +219,7 @@ std::string multiclass_plots(const ReportFacts& facts) {
   const std::vector<Shown> shown =
       shown_of(facts, TaskKind::multiclass, [&](std::size_t t) { return likeliest(facts, t); });
   std::string out = "<div class=\"plots\">" +
-                    reliability_figure(shown, kPartNames[facts.judged_part()], "is the class said") + "</div>\n";
+                    reliability_figure(shown, kPartNames[facts.judged_part()], "is the predicted class") + "</div>\n";
   for (const std::size_t t : shown_targets(facts, TaskKind::multiclass)) out += confusion_table(facts, t);
   return out;
 }

@@ -1,4 +1,4 @@
-// Plots of classes: ROC, precision and recall, reliability, confusion.
+// Plots for classification: ROC, precision and recall, reliability, confusion matrix.
 #pragma once
 
 #include <string>

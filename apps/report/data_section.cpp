@@ -24,7 +24,7 @@ std::string parts_text(const ReportFacts& facts) {
     if (count > 0) parts += (parts.empty() ? "" : ", ") + with_thousands(count) + " " + name;
   };
   for (std::size_t p = 0; p < kParts; ++p) add(facts.parts[p], kPartNames[p]);
-  add(facts.calibration_part, "kept apart for intervals");
+  add(facts.calibration_part, "calibration");
   if (facts.folds) add(static_cast<std::int64_t>(facts.members.size()), "folds");
   if (facts.run && !facts.run->split.empty()) parts = escaped(facts.run->split) + (parts.empty() ? "" : ": ") + parts;
   return parts;
@@ -36,7 +36,7 @@ std::string rejected_text(const ReportFacts& facts) {
   if (facts.run) count = facts.run->rejected;
   if (count == 0) return facts.run ? "none" : "";
   if (facts.rejected.empty()) return counted(count, "row", "rows");
-  HtmlTable table{.caption = "Rows without a molecule", .head = {"Status", "Reason", "Rows"}, .numbers = false};
+  HtmlTable table{.caption = "Rows without a valid molecule", .head = {"Status", "Reason", "Rows"}, .numbers = false};
   for (const RejectedRows& rows : facts.rejected) {
     if (table.rows.size() == kReasonsShown) break;
     table.rows.push_back({escaped(rows.status), escaped(cut_short(rows.reason, 200)), with_thousands(rows.count)});
@@ -46,19 +46,19 @@ std::string rejected_text(const ReportFacts& facts) {
     more = "<p class=\"quiet\">" +
            counted(static_cast<std::int64_t>(facts.rejected.size() - kReasonsShown), "more reason", "more reasons") +
            " in rejected.csv.</p>";
-  return details(counted(count, "row", "rows") + ", see why", table.html() + more);
+  return details(counted(count, "row", "rows") + " (reasons)", table.html() + more);
 }
 
 std::string shared_text(const ReportFacts& facts) {
   if (!facts.shared) return "not recorded";
   if (*facts.shared == 0) return "none";
   return "<strong>" + counted(*facts.shared, "molecule", "molecules") +
-         "</strong>: the quality will look better than it is";
+         "</strong>: the metrics look better than they are";
 }
 
 std::string repeated_text(const ReportFacts& facts) {
-  if (facts.repeated_molecules == 0) return "none found";
-  return counted(facts.repeated_molecules, "molecule stands", "molecules stand") + " in " +
+  if (facts.repeated_molecules == 0) return "none";
+  return counted(facts.repeated_molecules, "molecule occurs", "molecules occur") + " in " +
          with_thousands(facts.repeated_rows) + " rows (duplicates.csv)";
 }
 
@@ -73,11 +73,11 @@ std::string targets_text(const Task& task) {
   return list + " (" + std::string(to_string(task.kind)) + ")";
 }
 
-/// What measurements of one molecule differ by, and what that means for any model.
+/// The label noise, estimated from duplicate molecules, and the best R2 that it allows.
 std::string noise_text(const ReportFacts& facts) {
   if (facts.noise.empty()) return {};
-  HtmlTable numbers{.caption = "Noise of the labels, from molecules that were measured more than once",
-                    .head = {"Target", "Molecules", "Rows", "Deviation of a label", "Best R2 it allows"}};
+  HtmlTable numbers{.caption = "Label noise, from molecules that were measured more than once",
+                    .head = {"Target", "Molecules", "Rows", "Standard deviation of a label", "Best possible R2"}};
   HtmlTable classes{.caption = "Labels of molecules that were measured more than once",
                     .head = {"Target", "Molecules", "Rows", "Pairs that disagree"}};
   for (const LabelNoise& noise : facts.noise) {
@@ -90,13 +90,12 @@ std::string noise_text(const ReportFacts& facts) {
       classes.rows.push_back({name, molecules, rows, text("%.1f&nbsp;%%", 100 * noise.disagree)});
     }
   }
-  std::string out = "<h3>What the measurements allow</h3>\n";
+  std::string out = "<h3>Label noise</h3>\n";
   if (!numbers.rows.empty())
     out += numbers.html() +
-           "<p class=\"quiet\">No model can be expected to reach more than this R2 on labels with this noise: 1 less "
-           "the noise's share of the "
-           "variance of the labels that it is judged by. Repeats within one table often come from one laboratory; "
-           "between laboratories the noise is larger.</p>";
+           "<p class=\"quiet\">No model can be expected to exceed the best possible R2 on labels with this noise. It "
+           "is 1 - noise variance / variance of the labels in the evaluation set. Duplicates within one table often "
+           "come from one laboratory; noise between laboratories is larger.</p>";
   if (!classes.rows.empty()) out += classes.html();
   return out;
 }
@@ -106,21 +105,21 @@ std::string noise_text(const ReportFacts& facts) {
 std::string data_section(const ReportFacts& facts) {
   std::string list;
   if (facts.run && !facts.run->data.empty()) list += entry("Table", escaped(list_of(facts.run->data, 5)));
-  list += entry("Predicts", targets_text(facts.task));
+  list += entry("Targets", targets_text(facts.task));
   if (facts.run && facts.run->molecules > 0) list += entry("Molecules", with_thousands(facts.run->molecules));
   list += entry("Split", parts_text(facts));
   list += entry("Rejected rows", rejected_text(facts));
-  list += entry("Repeated molecules", repeated_text(facts));
-  list += entry("Molecules in two parts", shared_text(facts));
+  list += entry("Duplicate molecules", repeated_text(facts));
+  list += entry("Molecules in two sets", shared_text(facts));
   if (facts.censored.value_or(0) > 0)
-    list += entry("Labels such as &gt;50", with_thousands(*facts.censored) + ", left out of all measures");
+    list += entry("Censored labels (&gt;50)", with_thousands(*facts.censored) + ", excluded from all metrics");
   list +=
       entry("Model", (facts.models > 1 ? with_thousands(facts.models) + " models, each " : "") + escaped(facts.model));
   if (facts.run && !facts.run->start.empty()) list += entry("Started from", escaped(facts.run->start));
   if (facts.run && !facts.run->blend.empty()) {
     std::vector<std::string> partners = facts.run->blend;
     for (std::string& partner : partners) std::ranges::replace(partner, '_', ' ');
-    list += entry("Mixed with", escaped(list_of(partners)));
+    list += entry("Blended with", escaped(list_of(partners)));
   }
   return "<dl>" + list + "</dl>\n" + noise_text(facts);
 }

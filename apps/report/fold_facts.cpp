@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-/// The mean over the values that are there, with a deviation (of the sample) to each side.
+/// The mean over the finite values, plus and minus the sample standard deviation.
 Estimate spread_of(const std::vector<double>& values) {
   double sum = 0, squares = 0, count = 0;
   for (const double value : values)
@@ -29,7 +29,7 @@ Estimate spread_of(const std::vector<double>& values) {
   return {mean, mean - deviation, mean + deviation};
 }
 
-/// `of(fold)` over the folds, measure by measure.
+/// Mean and spread of `of(fold)` over the folds for each metric.
 template <class Of>
 Estimates spreads_of(const std::vector<const Measured*>& folds, const Of& of) {
   Estimates all = no_estimates();
@@ -59,7 +59,7 @@ Measured mean_of(const std::vector<const Measured*>& folds) {
   return all;
 }
 
-/// A method that every fold has.
+/// The mean results of a method; nullopt unless every fold has it.
 std::optional<MethodResults> mean_method(const std::vector<ReportFacts>& folds, const std::string& name) {
   MethodResults mean{.name = name};
   std::vector<const MethodResults*> all;
@@ -81,7 +81,7 @@ void append(std::vector<double>& all, const std::vector<double>& more) {
   all.insert(all.end(), more.begin(), more.end());
 }
 
-/// As append(), where either may be missing as a whole: `before` and `added` values stand for it.
+/// Like append(), but a vector that is empty is replaced by `before` or `added` NaN values.
 void append_known(std::vector<double>& all, std::size_t before, const std::vector<double>& more, std::size_t added) {
   if (all.empty() && more.empty()) return;
   all.resize(before, kNaN);
@@ -100,8 +100,8 @@ void append_rows(PartRows& all, const PartRows& more, std::size_t targets) {
   append_known(all.similarity, before, more.similarity, added);
 }
 
-/// The widest differences among the folds' pairs (in deviations of the labels), each pair once, with their rows in
-/// `facts`.
+/// The near twins of all folds with the largest differences (in standard deviations of the labels), each pair once,
+/// with rows that refer to `facts`.
 std::vector<Twins> twins_of(const std::vector<ReportFacts>& folds, const ReportFacts& facts) {
   struct Pair {
     Twins twins;
@@ -134,7 +134,7 @@ std::vector<Twins> twins_of(const std::vector<ReportFacts>& folds, const ReportF
   return twins;
 }
 
-/// By target and level, over the labels of all folds.
+/// Coverage by target and level, over the labels of all folds.
 std::vector<Coverage> coverage_of(const std::vector<ReportFacts>& folds) {
   std::map<std::pair<std::size_t, double>, Coverage> all;
   for (const ReportFacts& fold : folds)

@@ -1,4 +1,4 @@
-// A run of folds: facts over all of them.
+// Facts over all folds of a run.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace molgraph {
 
-/// Fills what is over all folds from the folds' own run directories: means with deviations, the folds as members, and
-/// the rows of their parts one after the other. Similarities are there if every fold has them; training molecules are
-/// not named, as each of them is in the test part of some fold. Throws FileError where a fold's file is damaged.
+/// Fills the facts over all folds from the folds' own run directories: means with standard deviations, the folds as
+/// members, and the concatenated rows of their sets. Similarities are NaN for folds that lack them. Training molecules
+/// are not named, because each is in the test set of some fold. Throws FileError if a fold's file is damaged.
 void add_folds(const std::vector<std::string>& folders, int threads, ReportFacts& facts);
 
 }  // namespace molgraph

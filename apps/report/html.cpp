@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
 
-/// Bytes of the UTF-8 character that begins here; 0 = it is none, or a control character.
+/// Length in bytes of the UTF-8 character that begins here; 0 if it is invalid or a control character.
 std::size_t character_at(std::string_view text, std::size_t at) {
   const auto byte = [&](std::size_t k) { return static_cast<unsigned char>(text[at + k]); };
   const unsigned char first = byte(0);

@@ -1,4 +1,4 @@
-// Text of others inside HTML, and the few shapes that the report is made of.
+// Escaping of text for HTML, and the elements of the report.
 #pragma once
 
 #include <string>
@@ -7,26 +7,26 @@
 
 namespace molgraph {
 
-/// Safe between tags and inside quoted attributes, whatever the text is: & < > " ' are written as references, bytes
-/// that are no UTF-8 and control characters become U+FFFD.
+/// Makes any text safe between tags and inside quoted attributes: & < > " ' become character references, invalid UTF-8
+/// and control characters become U+FFFD.
 std::string escaped(std::string_view text);
-/// At most `most` characters of it, "..." behind what was cut (before escaping).
+/// Truncates to `most` bytes at a character boundary and appends "..." (before escaping).
 std::string cut_short(std::string_view text, std::size_t most);
 
-/// A table. All texts are HTML already: cells of data go through escaped() first.
+/// A table. All texts are HTML: pass data through escaped() first.
 struct HtmlTable {
   std::string caption;
-  std::vector<std::string> head;               ///< the first stands over the rows' headings
-  std::vector<std::vector<std::string>> rows;  ///< [head.size()] each; the first cell is the row's heading
-  bool numbers = true;                         ///< cells but the first are numbers: right-aligned
-  /// A table that may be wider than the window scrolls by itself, by the keyboard too.
+  std::vector<std::string> head;               ///< the first is above the row headings
+  std::vector<std::vector<std::string>> rows;  ///< [head.size()] each; the first cell is the row heading
+  bool numbers = true;                         ///< whether to right-align all cells except the first
+  /// A table that is wider than the window scrolls separately, also with the keyboard.
   std::string html() const;
 };
 
-/// What people open to see: a summary line and what is under it.
+/// A collapsed section with a summary line.
 std::string details(const std::string& summary, const std::string& content);
 
-/// A number to four digits; an en dash for NaN.
+/// A number with four digits; an en dash for NaN.
 std::string number_html(double value);
 /// "0.512 (0.481 to 0.547)".
 struct Estimate;

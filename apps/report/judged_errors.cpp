@@ -65,11 +65,11 @@ std::vector<LabelError> worst_errors(const ReportFacts& facts, std::size_t most)
 std::vector<SimilarityBin> similarity_bins(const ReportFacts& facts, bool numbers) {
   const std::vector<double>& similarity = facts.judged().similarity;
   if (similarity.empty()) return {};
-  // Labels of one molecule are no independent errors, so the interval is that of a ratio of sums over molecules
-  // (Cochran 1977, chapter 6); `errors` and `labels` are the current molecule's.
+  // The errors of one molecule's labels are not independent, so the interval is that of a ratio of sums over molecules
+  // (Cochran 1977, chapter 6). `errors` and `labels` belong to the current molecule.
   struct Sums {
     double sum = 0, count = 0;                           // of all errors
-    double sum_sum = 0, sum_count = 0, count_count = 0;  // of products of molecules' own
+    double sum_sum = 0, sum_count = 0, count_count = 0;  // of products of the molecules' sums
     double errors = 0, labels = 0;
     std::int64_t molecules = 0;
     std::size_t last = 0;  // row

@@ -1,4 +1,4 @@
-// How far off the predictions of the judged part are, label by label, and by similarity to the training set.
+// Errors of the predictions on the evaluation set, by label and by similarity to the training set.
 #pragma once
 
 #include <cstddef>
@@ -8,35 +8,36 @@
 
 namespace molgraph {
 
-/// An error of one label: of numbers its size, of classes what the label's probability lacks to one.
+/// The error of one label: the absolute error for regression, 1 - the probability of the label for classification.
 struct LabelError {
   std::size_t row, target;
   double size;
 };
 
-/// What is said of a label that is there: the number, of two classes the probability of 1, of more that of the label.
+/// The prediction for an existing label: the value, for binary targets the probability of 1, for multiclass targets the
+/// probability of the label.
 double prediction_of(const ReportFacts& facts, const PartRows& rows, std::size_t row, std::size_t target);
 
-/// [T] The standard deviation of the judged part's labels; 1 where it is none.
+/// [T] standard deviation of the labels in the evaluation set; 1 if it is 0.
 std::vector<double> label_deviations(const ReportFacts& facts);
 
-/// All errors of the judged part; those of numbers in their own unit where `own_unit`, else in standard deviations of
-/// the part's labels.
+/// All errors on the evaluation set. Regression errors are in the target's unit if `own_unit`, else in standard
+/// deviations of the labels.
 std::vector<LabelError> errors_of(const ReportFacts& facts, bool own_unit);
 
-/// The largest ones, falling, of several targets in deviations of their labels; of training molecules only in runs that
-/// name theirs.
+/// The largest errors in descending order, in standard deviations of the labels. Errors of training molecules are
+/// included only if the run stores the names of its training molecules.
 std::vector<LabelError> worst_errors(const ReportFacts& facts, std::size_t most);
 
-/// Molecules whose most similar training molecule is so similar.
+/// The molecules whose similarity to the most similar training molecule is in the range.
 struct SimilarityBin {
   double low, high;
   std::int64_t molecules, labels;
-  Estimate mean;  ///< of the errors, with the 95 % interval of a mean
+  Estimate mean;  ///< of the errors, with its 95 % interval
 };
 
-/// Ten bins from 0 to 1 less those without a label, of the targets that are numbers or of those that are classes. One
-/// target's numbers are in its unit. Nothing where similarities are not known.
+/// Ten bins from 0 to 1, without empty ones, for the regression targets (`numbers`) or for the classification targets.
+/// The errors of a single regression target are in its unit. Empty if similarities are unknown.
 std::vector<SimilarityBin> similarity_bins(const ReportFacts& facts, bool numbers);
 
 }  // namespace molgraph

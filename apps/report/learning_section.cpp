@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kPointsShown = 400, kCurvesShown = 10, kRowsShown = 40;
 
-/// Places of a curve that are drawn: all, or of many every so-manieth, the last and the best among them.
+/// Indices of the points to draw: all, or if there are too many, every n-th, the last and the best.
 std::vector<std::size_t> shown_places(std::size_t count, std::ptrdiff_t best, std::size_t most) {
   std::vector<std::size_t> places;
   const std::size_t step = std::max<std::size_t>(1, (count + most - 1) / most);
@@ -33,7 +33,7 @@ std::string curve_figure(const ReportFacts& facts, Values values, const std::str
     last = std::max(last, facts.curves[c].epoch.back());
   }
   if (!std::isfinite(low)) return {};
-  SvgPlot plot(id, label + " by epoch", "One line per model; the table below the plot holds the values.",
+  SvgPlot plot(id, label + " by epoch", "One line per model; the values are in the table below the plot.",
                PlotAxis::nice("epoch", 0, last), PlotAxis::nice(label, low, high));
   std::vector<PlotPoint> best;
   std::vector<std::string> titles;
@@ -59,7 +59,7 @@ std::string curve_figure(const ReportFacts& facts, Values values, const std::str
     table.rows.push_back(
         {text("%.0f", first.epoch[k]) + (with_best && static_cast<std::ptrdiff_t>(k) == first.best ? " (best)" : ""),
          number_html((first.*values)[k])});
-  return figure(plot.svg(), with_best ? "What chooses the weights that are kept." : "", table);
+  return figure(plot.svg(), with_best ? "The best epoch determines the final weights." : "", table);
 }
 
 }  // namespace

@@ -19,9 +19,9 @@ std::string similarity_figure(const ReportFacts& facts, bool numbers) {
   const bool single = facts.task.names.size() == 1;
   const std::string unit =
       !facts.task.units.empty() && single && !facts.task.units[0].empty() ? " [" + facts.task.units[0] + "]" : "";
-  const std::string what = !numbers ? "missing to a probability of 1"
+  const std::string what = !numbers ? "1 - probability of the label"
                            : single ? "mean error" + unit
-                                    : "mean error, in deviations of the labels";
+                                    : "mean error, in standard deviations";
   HtmlTable table{.caption = "Error by similarity to the training set",
                   .head = {"Similarity", "Molecules", "Labels", "Mean error"}};
   std::vector<PlotPoint> points;
@@ -39,20 +39,20 @@ std::string similarity_figure(const ReportFacts& facts, bool numbers) {
   }
   SvgPlot plot(
       numbers ? "far" : "far-classes", "Error against similarity to the training set",
-      "Mean error of the molecules whose most similar training molecule is so similar; above, how many they are.",
-      PlotAxis::shares("similarity to the nearest training molecule"), PlotAxis::nice(what, 0, high * 1.12));
+      "Mean error of the molecules by similarity to the most similar training molecule, with their number above.",
+      PlotAxis::shares("similarity to the most similar training molecule"), PlotAxis::nice(what, 0, high * 1.12));
   plot.bars(bars, 1);
   plot.line(points, 1);
   plot.dots(points, 1);
   for (std::size_t k = 0; k < points.size(); ++k) plot.note({points[k].x, high * 1.1}, counts[k]);
   return figure(plot.svg(),
-                "Bars: 95&nbsp;% intervals of the mean. Small numbers: molecules in the bin. Tanimoto's coefficient of "
-                "count-Morgan fingerprints, compared with " +
+                "Bars: 95&nbsp;% intervals of the mean. Small numbers: molecules in the bin. Similarity: Tanimoto "
+                "coefficient of count-based Morgan fingerprints, compared with " +
                     with_thousands(facts.compared) + " training molecules.",
                 table);
 }
 
-/// The drawing of a molecule, or its text.
+/// The drawing of a molecule, if possible, and its SMILES.
 std::string picture(const std::string& smiles) {
   const std::string svg = draw_molecule_svg(smiles, kPictureWidth, kPictureHeight);
   return "<div class=\"molecule\">" + (svg.empty() ? "" : svg) + "<code>" + escaped(cut_short(smiles, 120)) +
@@ -71,10 +71,10 @@ std::string value_html(const ReportFacts& facts, std::size_t t, double value) {
   return facts.task.kind_of(t) == TaskKind::binary ? (value > 0.5 ? "1" : "0") : number_html(value);
 }
 
-/// The most similar training molecule, of runs that name theirs.
+/// The most similar training molecule, for runs that store the names of their training molecules.
 std::string nearest_html(const ReportFacts& facts, const NearestTraining::Found& nearest, std::size_t t) {
   const double label = nearest.values[t];
-  return "<p class=\"quiet\">Nearest in training</p>" + picture(nearest.smiles) + "<dl>" +
+  return "<p class=\"quiet\">Most similar training molecule</p>" + picture(nearest.smiles) + "<dl>" +
          entry("id", escaped(cut_short(nearest.id, 60))) + entry("similarity", text("%.2f", nearest.similarity)) +
          entry("label", std::isnan(label) ? "none" : value_html(facts, t, label)) + "</dl>";
 }
@@ -89,13 +89,13 @@ std::string worst_card(const ReportFacts& facts, const LabelError& error) {
   const double said = prediction_of(facts, rows, error.row, error.target);
   list += entry(numbers                                                ? "prediction"
                 : facts.task.kind_of(error.target) == TaskKind::binary ? "probability of 1"
-                                                                       : "its probability",
+                                                                       : "probability of the label",
                 number_html(said));
   if (numbers && !rows.low.empty() && std::isfinite(rows.low[at]))
     list += entry("90&nbsp;% interval", number_html(rows.low[at]) + " to " + number_html(rows.high[at]));
   const auto nearest = facts.training ? facts.training->find(rows.smiles[error.row]) : std::nullopt;
   if (!nearest && !rows.similarity.empty() && std::isfinite(rows.similarity[error.row]))
-    list += entry("nearest in training", text("similarity %.2f", rows.similarity[error.row]));
+    list += entry("nearest training molecule", text("similarity %.2f", rows.similarity[error.row]));
   return "<li class=\"card\">" + picture(rows.smiles[error.row]) + "<dl>" + list + "</dl>" +
          (nearest ? nearest_html(facts, *nearest, error.target) : "") + "</li>\n";
 }
@@ -104,10 +104,9 @@ std::string worst(const ReportFacts& facts) {
   std::string cards;
   for (const LabelError& error : worst_errors(facts, kWorst)) cards += worst_card(facts, error);
   if (cards.empty()) return {};
-  return "<h3>The worst predictions of the " + std::string(kPartNames[facts.judged_part()]) +
-         " part</h3>\n<p class=\"quiet\">By the size of the error, of several targets in deviations of their labels; "
-         "of "
-         "classes by how little probability the label got.</p>\n<ul class=\"cards\">" +
+  return "<h3>Worst predictions on the " + std::string(kPartNames[facts.judged_part()]) +
+         " set</h3>\n<p class=\"quiet\">Ordered by error: for regression, in standard deviations of the target's "
+         "labels; for classification, 1 - probability of the label.</p>\n<ul class=\"cards\">" +
          cards + "</ul>\n";
 }
 
@@ -115,7 +114,7 @@ std::string twin_side(const ReportFacts& facts, std::size_t part, std::size_t ro
   const PartRows& rows = part == 1 ? facts.valid : facts.test;
   const std::size_t at = row * facts.task.names.size() + t;
   return "<div>" + picture(rows.smiles[row]) + "<dl>" + entry("id", escaped(cut_short(rows.id[row], 60))) +
-         entry("part", kPartNames[part]) + entry("label", value_html(facts, t, rows.labels[at])) +
+         entry("set", kPartNames[part]) + entry("label", value_html(facts, t, rows.labels[at])) +
          entry(facts.task.kind_of(t) == TaskKind::regression ? "prediction" : "probability",
                number_html(prediction_of(facts, rows, row, t))) +
          "</dl></div>";
@@ -130,9 +129,8 @@ std::string twins(const ReportFacts& facts) {
              text("similarity %.2f", pair.similarity) + "</p><div class=\"two\">" +
              twin_side(facts, pair.part_a, pair.row_a, pair.target) +
              twin_side(facts, pair.part_b, pair.row_b, pair.target) + "</div></li>\n";
-  return "<h3>Near twins with different labels</h3>\n<p class=\"quiet\">Activity cliffs, or errors of measurement: "
-         "pairs of "
-         "validation and test molecules of a similarity of at least 0.7 whose labels differ the most.</p>\n<ul "
+  return "<h3>Near twins with different labels</h3>\n<p class=\"quiet\">Activity cliffs or measurement errors: pairs "
+         "of validation and test molecules with a similarity of at least 0.7 whose labels differ the most.</p>\n<ul "
          "class=\"cards pairs\">" +
          cards + "</ul>\n";
 }

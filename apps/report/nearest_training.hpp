@@ -1,4 +1,4 @@
-// The training molecules of a run that keeps them by name (--domain-labels): shown beside those it is judged by.
+// The training molecules of a run that stores their names (--domain-labels), for comparison with evaluated molecules.
 #pragma once
 
 #include <optional>
@@ -13,15 +13,15 @@ namespace molgraph {
 
 class NearestTraining {
  public:
-  /// `domain` has labels.
+  /// `domain` must have labels.
   NearestTraining(Domain domain, const FeaturizerOptions& featurizer);
 
   struct Found {
-    double similarity = 0;  ///< Tanimoto's coefficient of the fingerprints' bits, 0 to 1
+    double similarity = 0;  ///< Tanimoto coefficient of the fingerprint bits, 0 to 1
     std::string id, smiles;
-    std::vector<double> values;  ///< [T] true ones, NaN = none
+    std::vector<double> values;  ///< [T] true values, NaN = missing
   };
-  /// Nothing where the text is no molecule.
+  /// Returns nullopt if the text is not a valid molecule.
   std::optional<Found> find(const std::string& smiles) const;
 
  private:

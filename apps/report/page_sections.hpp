@@ -1,4 +1,4 @@
-// The sections of the report. Each gives HTML, "" where the facts say nothing of it.
+// The sections of the report as HTML, "" if the facts contain no data for a section.
 #pragma once
 
 #include <string>
@@ -10,22 +10,21 @@
 
 namespace molgraph {
 
-/// A plot with its words and, to be opened, its numbers.
+/// A plot with its caption and a collapsed table of its values.
 std::string figure(const std::string& svg, const std::string& caption, const HtmlTable& table);
 
-/// The measure by which targets and methods are shown: that of the run's own metric where it is one, else the kind's
-/// first.
+/// The metric for comparing targets and methods: the run's own metric if the kind has it, else the kind's first metric.
 Measure leading_measure(const ReportFacts& facts, TaskKind kind);
-/// The leading measure of what the task mostly is.
+/// The leading metric of the task's kind; for mixed tasks, of regression.
 Measure leading_measure(const ReportFacts& facts);
 
-/// Targets whose plots are shown: all, or of many the best, the middle and the worst of the judged part.
+/// The targets with plots: all, or if there are many, the best, the median and the worst on the evaluation set.
 std::vector<std::size_t> shown_targets(const ReportFacts& facts, TaskKind kind);
 
 std::string lead_sentence(const ReportFacts& facts);
 std::string data_section(const ReportFacts& facts);
 std::string results_section(const ReportFacts& facts);
-/// Part of the results: every target of several.
+/// Part of the results: one row per target, if there are several.
 std::string targets_text(const ReportFacts& facts);
 std::string learning_section(const ReportFacts& facts);
 std::string prediction_section(const ReportFacts& facts);

@@ -11,9 +11,9 @@ namespace molgraph {
 namespace {
 
 constexpr std::int64_t kDotsShown = 2000;
-constexpr std::size_t kGroups = 10;  ///< rows of the table beside a parity plot
+constexpr std::size_t kGroups = 10;  ///< rows of the table below a parity plot
 
-/// Rows with a label and a prediction, at most so many, drawn by a fixed seed.
+/// Rows with a label and a prediction, at most `most`, drawn with a fixed seed.
 std::vector<std::size_t> labelled_rows(const PartRows& rows, std::size_t targets, std::size_t target,
                                        std::int64_t most) {
   std::vector<std::int64_t> all;
@@ -24,13 +24,13 @@ std::vector<std::size_t> labelled_rows(const PartRows& rows, std::size_t targets
   return {some.begin(), some.end()};
 }
 
-/// Groups of equal size by rising prediction: what they were, and how far off.
+/// Groups of equal size in ascending order of prediction, with their labels and errors.
 HtmlTable parity_table(const PartRows& rows, std::size_t targets, std::size_t t) {
   std::vector<std::size_t> all = labelled_rows(rows, targets, t, static_cast<std::int64_t>(rows.size()));
   const auto said = [&](std::size_t i) { return rows.predictions[i * targets + t]; };
   std::ranges::stable_sort(all, [&](std::size_t a, std::size_t b) { return said(a) < said(b); });
   HtmlTable table{
-      .caption = "Molecules by rising prediction, in groups of equal size; each molecule: test_predictions.csv",
+      .caption = "Molecules ordered by prediction, in groups of equal size; single molecules: test_predictions.csv",
       .head = {"Predicted", "Molecules", "Mean prediction", "Mean label", "MAE"}};
   const std::size_t groups = std::min(kGroups, all.size());
   for (std::size_t g = 0; g < groups; ++g) {
@@ -67,18 +67,18 @@ std::string parity_figure(const ReportFacts& facts, std::size_t t) {
   const std::string name = cut_short(facts.task.names[t], 60),
                     unit = t < facts.task.units.size() ? facts.task.units[t] : "";
   const std::string in = unit.empty() ? "" : " [" + unit + "]";
-  // Both axes alike, so that the identity is the diagonal.
+  // Both axes have the same range, so that the identity is the diagonal.
   SvgPlot plot("parity-" + std::to_string(t),
-               name + ": predicted against measured, " + kPartNames[facts.judged_part()] + " part",
-               "Each dot is a molecule; on the dashed line prediction and label are equal.",
+               name + ": predicted against measured, " + kPartNames[facts.judged_part()] + " set",
+               "Each dot is a molecule; on the dashed line, prediction and label are equal.",
                PlotAxis::nice("label: " + name + in, low, high), PlotAxis::nice("prediction" + in, low, high), true);
   plot.bars(bars, 4);
   const PlotAxis range = PlotAxis::nice("", low, high);
   plot.guide({range.low, range.low}, {range.high, range.high}, "prediction = label");
   plot.dots(points, 1, "molecule");
-  std::string caption = escaped(name) + ", " + kPartNames[facts.judged_part()] + " part, " +
+  std::string caption = escaped(name) + ", " + kPartNames[facts.judged_part()] + " set, " +
                         with_thousands(static_cast<std::int64_t>(shown.size())) + " molecules";
-  if (static_cast<std::int64_t>(shown.size()) == kDotsShown) caption += " (drawn from more)";
+  if (static_cast<std::int64_t>(shown.size()) == kDotsShown) caption += " (random sample)";
   if (!bars.empty()) caption += "; bars: 90&nbsp;% intervals";
   return figure(plot.svg(), caption + ".", parity_table(rows, targets, t));
 }
@@ -96,7 +96,7 @@ std::string prediction_section(const ReportFacts& facts) {
   const std::size_t targets = facts.task.names.size();
   if (!out.empty() && targets > 4)
     out = "<p class=\"quiet\">Of " + with_thousands(static_cast<std::int64_t>(targets)) +
-          " targets the best, the middle and the worst by the measure above.</p>\n" + out;
+          " targets, the best, the median and the worst by the metric above are shown.</p>\n" + out;
   return out;
 }
 
@@ -104,10 +104,10 @@ std::string coverage_section(const ReportFacts& facts) {
   if (facts.coverage.empty()) return {};
   std::vector<std::size_t> shown = shown_targets(facts, TaskKind::regression);
   SvgPlot plot("cover", "Share of test labels inside the intervals, by their level",
-               "Where the intervals hold what they promise, the line lies on the dashed one.",
+               "If coverage equals the level, the line is on the dashed line.",
                PlotAxis::nice("level of the interval", 0.4, 1), PlotAxis::nice("labels inside", 0, 1));
-  plot.guide({0.4, 0.4}, {1, 1}, "as promised");
-  HtmlTable table{.caption = "Intervals on the test part", .head = {"Level", "Labels inside", "Mean width", "Labels"}};
+  plot.guide({0.4, 0.4}, {1, 1}, "coverage = level");
+  HtmlTable table{.caption = "Intervals on the test set", .head = {"Level", "Labels inside", "Mean width", "Labels"}};
   const bool many = facts.task.names.size() > 1;
   int style = 0;
   for (const std::size_t t : shown) {

@@ -29,7 +29,7 @@ void add_measures(const Estimates& of, Json& all) {
     if (std::isfinite(of[m].value)) all[std::string(key_of(static_cast<Measure>(m)))] = estimate(of[m]);
 }
 
-/// The judged part of each.
+/// The metrics of each method on the evaluation set.
 Json judged_json(const ReportFacts& facts, const std::vector<MethodResults>& methods, std::size_t first) {
   Json all = Json::array();
   for (std::size_t k = first; k < methods.size(); ++k) {

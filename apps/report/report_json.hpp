@@ -1,4 +1,4 @@
-// The numbers of the report for machines and, in short, for terminals.
+// The numbers of the report as JSON, also used for the summary in the terminal.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace molgraph {
 
-/// A JSON object: `judged` ("test"), `folds` (if so), `metric` (the measure that methods are compared by), `measures`
-/// by part (`molecules`, then "mae" ... as {value, low, high}), `beside` and `members` (a list: `name` and the judged
-/// part's measures), `recipe`, `noise`, `by_similarity` (bins; of classes `classes_by_similarity`), `coverage`, `worst`
-/// (ten labels) and `twins` of the judged molecules. What the run does not know is left out, a value that there is none
-/// of is null.
+/// A JSON object: `judged` (the evaluation set, "test"), `folds` (their number, if any), `metric` (for comparing
+/// methods), `measures` by set (`molecules`, then "mae" ... as {value, low, high}), `beside` (other methods) and
+/// `members` (lists of `name` and the metrics on the evaluation set), `recipe`, `noise`, `by_similarity` (bins; for
+/// classification `classes_by_similarity`), `coverage`, `worst` (ten labels) and `twins`. Data that the run did not
+/// record are omitted; undefined values are null.
 std::string report_json(const ReportFacts& facts);
 
 }  // namespace molgraph

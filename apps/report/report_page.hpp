@@ -1,4 +1,4 @@
-// The report as one HTML file: no script, nothing from a network.
+// The report as a single HTML file without scripts or network access.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace molgraph {
 /// The whole page.
 std::string report_page(const ReportFacts& facts);
 
-/// facts_of_run() -> RUN/report.html, atomic; returns its path. Throws FileError, DataError.
+/// Writes RUN/report.html from facts_of_run() and returns its path. Atomic. Throws FileError, DataError.
 std::string write_report_page(const std::string& folder, int threads = 0);
 
 }  // namespace molgraph

@@ -14,7 +14,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr int kVersion = 1;
 
-/// A float's digits are enough for people, and a third of a double's.
+/// Written with a float's digits, which suffice for display and take less space than a double's.
 Json number(double value) {
   return std::isfinite(value) ? Json(number_of_digits(static_cast<float>(value))) : Json(nullptr);
 }
@@ -72,7 +72,7 @@ Measured measured_from(const Json& all) {
   return of;
 }
 
-/// `each`: with what was found of every target, of a list of methods of the first one.
+/// `each`: includes the metrics of every target for the first method.
 Json methods_json(const std::vector<MethodResults>& methods, const std::vector<std::string>& targets, bool each) {
   Json all = Json::array();
   for (const MethodResults& method : methods) {
@@ -92,7 +92,7 @@ std::vector<MethodResults> methods_from(const Json& all, const std::string& wher
       if (!one.contains(kPartNames[p])) continue;
       method.parts[p] = measured_from(one[kPartNames[p]]);
       if (!method.parts[p]->targets.empty() && method.parts[p]->targets.size() != targets)
-        throw FileError(where + ": of another model: " + std::to_string(method.parts[p]->targets.size()) +
+        throw FileError(where + ": belongs to another model: " + std::to_string(method.parts[p]->targets.size()) +
                         " targets instead of " + std::to_string(targets));
     }
     methods.push_back(std::move(method));
@@ -144,7 +144,7 @@ ReportRecord report_record_from_json(const std::string& json, const std::string&
                               pair.at("b").at(1).get<std::size_t>(), pair.at("target").get<std::size_t>(),
                               number_from(pair.at("similarity"))});
       if (record.twins.back().target >= targets)
-        throw FileError(where + ": of another model: twins of a target it lacks");
+        throw FileError(where + ": belongs to another model: near twins of an unknown target");
     }
     for (const auto& [rows, key] : {std::pair{&record.valid, "valid"}, {&record.test, "test"}}) {
       rows->deviation = numbers_from(all.at(key), "deviation");

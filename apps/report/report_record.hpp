@@ -1,5 +1,5 @@
-// report.json: what the report of a run needs and no other file of the run says. It holds numbers of training molecules
-// as a whole and none of a single one: neither structures nor values.
+// report.json: the data that the report of a run needs and that no other file of the run contains. It contains
+// statistics over all training molecules but no structures or values of single ones.
 #pragma once
 
 #include <array>
@@ -15,23 +15,24 @@ namespace molgraph {
 inline constexpr const char* kReportRecord = "report.json";
 inline constexpr const char* kReportPage = "report.html";
 
-/// The three parts: train, valid, test.
+/// The three sets of the split.
 inline constexpr std::size_t kParts = 3;
 inline constexpr std::array<const char*, kParts> kPartNames{"train", "valid", "test"};
 
-/// How good the run is, or a method beside it.
+/// The metrics of the run or of a method that it is compared with.
 struct MethodResults {
-  std::string name;  ///< for people; of the run itself "this run"
+  std::string name;  ///< for people; "this run" for the run itself
   std::array<std::optional<Measured>, kParts> parts{};
 };
 
-/// Numbers of the molecules of a part, in the order of its predictions file.
+/// Values for the molecules of one set, in the order of its predictions file.
 struct RowNumbers {
-  std::vector<double> deviation;   ///< [n, outputs] over an ensemble's models; empty = one model
-  std::vector<double> similarity;  ///< [n] to the most similar training molecule; empty = not known
+  std::vector<double> deviation;   ///< [n, outputs] standard deviation over an ensemble's members; empty = one model
+  std::vector<double> similarity;  ///< [n] to the most similar training molecule; empty = unknown
 };
 
-/// Two molecules of the validation or test part (1, 2) by their rows, alike but for the label of a target.
+/// Near twins: two similar molecules of the validation or test set (1, 2), given by row, whose labels of a target
+/// differ.
 struct Twins {
   std::size_t part_a = 0, row_a = 0, part_b = 0, row_b = 0, target = 0;
   double similarity = 0;
@@ -39,17 +40,17 @@ struct Twins {
 
 struct ReportRecord {
   std::vector<MethodResults> methods;  ///< the first is the run
-  std::vector<MethodResults> members;  ///< each model of an ensemble alone, what is judged by
-  std::string recipe;                  ///< whose settings it has, and what they are known to reach; "" = none
-  std::optional<std::int64_t> shared;  ///< molecules that stand in two parts of the split
+  std::vector<MethodResults> members;  ///< each member of an ensemble alone, on the evaluation set
+  std::string recipe;                  ///< the recipe of the settings and its published result; "" = none
+  std::optional<std::int64_t> shared;  ///< molecules that occur in two sets of the split
   std::int64_t censored = 0;           ///< labels such as ">50" in the table
   RowNumbers valid, test;
-  std::int64_t compared = 0;  ///< training molecules that `similarity` is by; 0 = none
+  std::int64_t compared = 0;  ///< number of training molecules used for `similarity`; 0 = none
   std::vector<Twins> twins;
 };
 
 std::string to_json(const ReportRecord& record, const std::vector<std::string>& targets);
-/// `where` is the file's name, `targets` how many the task has. Throws FileError if it is damaged.
+/// `where` is the file name, `targets` the number of targets of the task. Throws FileError if it is damaged.
 ReportRecord report_record_from_json(const std::string& json, const std::string& where, std::size_t targets);
 
 }  // namespace molgraph

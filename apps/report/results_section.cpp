@@ -8,8 +8,8 @@
 namespace molgraph {
 namespace {
 
-constexpr std::size_t kAllShown = 4;       ///< targets; of more, three
-constexpr std::size_t kMembersDrawn = 21;  ///< in a plot, with all together
+constexpr std::size_t kAllShown = 4;       ///< maximum number of targets to show all; of more, three are shown
+constexpr std::size_t kMembersDrawn = 21;  ///< maximum number of rows in a plot of members
 
 const Measured* part_of(const MethodResults& method, std::size_t part) {
   return method.parts[part] ? &*method.parts[part] : nullptr;
@@ -17,7 +17,7 @@ const Measured* part_of(const MethodResults& method, std::size_t part) {
 
 const Estimate& value_of(const Measured& of, Measure measure) { return of.mean[static_cast<std::size_t>(measure)]; }
 
-/// Measures that any part of the run has.
+/// Metrics that are defined on at least one set.
 std::vector<Measure> measures_shown(const ReportFacts& facts) {
   std::vector<Measure> shown = measures_of(facts.task);
   std::erase_if(shown, [&](Measure measure) {
@@ -31,7 +31,7 @@ std::vector<Measure> measures_shown(const ReportFacts& facts) {
 std::string resamples_text(const ReportFacts& facts) {
   if (facts.folds)
     return "<p class=\"quiet\">Means over " + with_thousands(static_cast<std::int64_t>(facts.members.size())) +
-           " folds. Small: a standard deviation over the folds to each side.</p>\n";
+           " folds. Small: mean plus or minus the standard deviation over the folds.</p>\n";
   std::string list;
   for (std::size_t p = 0; p < kParts; ++p) {
     const Measured* part = part_of(facts.methods.front(), p);
@@ -39,12 +39,12 @@ std::string resamples_text(const ReportFacts& facts) {
     list += (list.empty() ? "" : ", ") + std::string(kPartNames[p]) + " " +
             (part->resamples > 0 ? with_thousands(part->resamples) : "none");
   }
-  return "<p class=\"quiet\">Small: 95&nbsp;% intervals. Resamples behind them: " + list +
-         ". A part of fewer than 10 molecules, or of too many labels to draw again, has none.</p>\n";
+  return "<p class=\"quiet\">Small: 95&nbsp;% intervals. Number of resamples: " + list +
+         ". A set with fewer than 10 molecules or too many labels has none.</p>\n";
 }
 
 std::string own_table(const ReportFacts& facts) {
-  HtmlTable table{.caption = facts.folds ? "Over all folds" : "This run", .head = {"Measure"}};
+  HtmlTable table{.caption = facts.folds ? "All folds" : "This run", .head = {"Metric"}};
   for (std::size_t p = 0; p < kParts; ++p)
     if (const Measured* part = part_of(facts.methods.front(), p))
       table.head.push_back(std::string(kPartNames[p]) + " (" + with_thousands(part->molecules) + ")");
@@ -57,7 +57,7 @@ std::string own_table(const ReportFacts& facts) {
   return table.html();
 }
 
-/// The leading measure of the part that is judged, as a dot with its interval for each row; the first row is marked.
+/// The leading metric on the evaluation set as a dot with its interval for each row; the first row is marked.
 std::string measure_figure(const ReportFacts& facts, const std::vector<MethodResults>& of, const std::string& id,
                            const std::string& caption, const HtmlTable& table) {
   const Measure measure = leading_measure(facts);
@@ -78,9 +78,9 @@ std::string measure_figure(const ReportFacts& facts, const std::vector<MethodRes
       if (std::isfinite(x)) low = std::min(low, x), high = std::max(high, x);
   }
   if (names.size() < 2) return {};
-  const std::string title = std::string(title_of(measure)) + " of the " + kPartNames[p] + " part, " +
+  const std::string title = std::string(title_of(measure)) + " on the " + kPartNames[p] + " set, " +
                             (is_better_larger(measure) ? "larger" : "smaller") + " is better";
-  SvgPlot plot(id, title, "Values with the ranges of the table, which holds them all.",
+  SvgPlot plot(id, title, "Values with their ranges; the table below contains all of them.",
                PlotAxis::nice(title, low, high), PlotAxis::of_names("", names));
   plot.bars(bars, 1, true);
   plot.dots({points.begin(), points.end() - 1}, 1);
@@ -88,7 +88,7 @@ std::string measure_figure(const ReportFacts& facts, const std::vector<MethodRes
   return "<div class=\"plots\">" + figure(plot.svg(), caption, {}) + "</div>" + table.html();
 }
 
-/// One row for each, all measures of the part that is judged.
+/// One row per method, with all metrics on the evaluation set.
 HtmlTable measures_table(const ReportFacts& facts, const std::vector<MethodResults>& of, const std::string& caption,
                          const std::string& what) {
   HtmlTable table{.caption = caption, .head = {what}};
@@ -109,36 +109,35 @@ std::string with_figure(const std::string& heading, const std::string& plot, con
 
 std::string methods_text(const ReportFacts& facts) {
   if (facts.methods.size() < 2) return {};
-  const HtmlTable table =
-      measures_table(facts, facts.methods,
-                     "Beside other methods, " + std::string(kPartNames[facts.judged_part()]) + " part", "Method");
-  return with_figure("Beside other methods",
-                     measure_figure(facts, facts.methods, "methods", "This run (ring) beside simple methods.", table),
+  const HtmlTable table = measures_table(
+      facts, facts.methods, "Other methods, " + std::string(kPartNames[facts.judged_part()]) + " set", "Method");
+  return with_figure("Comparison with other methods",
+                     measure_figure(facts, facts.methods, "methods", "This run (ring) and simple methods.", table),
                      table);
 }
 
-/// Each model of an ensemble or each fold, with what it reaches alone.
+/// The results of each member of an ensemble or each fold.
 std::string members_text(const ReportFacts& facts) {
   if (facts.members.empty() || facts.methods.empty()) return {};
-  const std::string part = std::string(kPartNames[facts.judged_part()]) + " part";
+  const std::string part = std::string(kPartNames[facts.judged_part()]) + " set";
   std::vector<MethodResults> rows = facts.members;
   rows.insert(rows.begin(), facts.methods.front());
-  rows.front().name = facts.folds ? "mean of the folds" : "all together";
-  const HtmlTable table = measures_table(facts, rows, (facts.folds ? "Fold by fold, " : "Model by model, ") + part,
+  rows.front().name = facts.folds ? "mean of the folds" : "whole ensemble";
+  const HtmlTable table = measures_table(facts, rows, (facts.folds ? "Results by fold, " : "Results by model, ") + part,
                                          facts.folds ? "Fold" : "Model");
   if (table.rows.size() < 2) return {};
   const bool drawn = rows.size() <= kMembersDrawn;
   const std::string words =
       facts.folds
-          ? "<p class=\"quiet\">Small: of the mean a deviation over the folds to each side, of a fold the 95&nbsp;% "
-            "interval on its own test part. Each fold's own report lies in its folder, model_0 and so on.</p>\n"
-          : "<p class=\"quiet\">What each model says alone, " +
-                std::string(facts.run && !facts.run->blend.empty() ? "without what it is mixed with, " : "") +
-                "beside what all say together; small: 95&nbsp;% intervals.</p>\n";
-  return with_figure(facts.folds ? "Fold by fold" : "Model by model",
+          ? "<p class=\"quiet\">Small: for the mean, plus or minus the standard deviation over the folds; for a fold, "
+            "the 95&nbsp;% interval on its own test set. Each fold's folder (model_0, ...) has its own report.</p>\n"
+          : "<p class=\"quiet\">Each model alone, " +
+                std::string(facts.run && !facts.run->blend.empty() ? "without its blend partners, " : "") +
+                "compared with the whole ensemble. Small: 95&nbsp;% intervals.</p>\n";
+  return with_figure(facts.folds ? "Results by fold" : "Results by model",
                      drawn ? measure_figure(facts, rows, "members",
                                             facts.folds ? "The folds and their mean (ring)."
-                                                        : "Each model alone, and all together (ring).",
+                                                        : "Each model alone, and the whole ensemble (ring).",
                                             table)
                            : "",
                      table) +
@@ -192,23 +191,23 @@ std::string lead_sentence(const ReportFacts& facts) {
   const Measure measure = leading_measure(facts);
   if (part == nullptr || std::isnan(value_of(*part, measure).value)) return {};
   const Estimate& value = value_of(*part, measure);
-  std::string out = "<p class=\"lead\">" + std::string(title_of(measure)) + " of the " + kPartNames[p] +
-                    " part: <strong>" + number_html(value.value) + "</strong>";
+  std::string out = "<p class=\"lead\">" + std::string(title_of(measure)) + " on the " + kPartNames[p] +
+                    " set: <strong>" + number_html(value.value) + "</strong>";
   if (std::isfinite(value.low) && facts.folds)
-    out += " (mean of " + with_thousands(static_cast<std::int64_t>(facts.members.size())) + " folds, deviation " +
-           number_html(value.high - value.value) + ")";
+    out += " (mean of " + with_thousands(static_cast<std::int64_t>(facts.members.size())) +
+           " folds, standard deviation " + number_html(value.high - value.value) + ")";
   else if (std::isfinite(value.low))
     out += " (95&nbsp;% interval " + number_html(value.low) + " to " + number_html(value.high) + ")";
   out += ", " + with_thousands(part->molecules) + (part->molecules == 1 ? " molecule" : " molecules");
   for (const MethodResults& method : facts.methods)
     if (const Measured* other = part_of(method, p);
         method.name == "mean predictor" && other != nullptr && std::isfinite(value_of(*other, measure).value))
-      out += "; always saying the training part's average: " + number_html(value_of(*other, measure).value);
+      out += "; mean predictor: " + number_html(value_of(*other, measure).value);
   out += ".</p>\n";
   if (facts.folds)
     out +=
-        "<p>Each molecule of a fold's test part stands here as that fold's model predicts it, which has not learned "
-        "it; one that is in several test parts stands here as often.</p>\n";
+        "<p>Each molecule is predicted by the model of the fold that tests it, which was not trained on it. A molecule "
+        "in several test sets counts once per set.</p>\n";
   return out;
 }
 

@@ -36,12 +36,12 @@ bool exists(const fs::path& path) {
   return fs::exists(path, error);
 }
 
-/// What the models disagree by in a label's prediction, of one model 0.
+/// The standard deviation of the ensemble's predictions for a label; 0 for a single model.
 double deviation_of(const RowNumbers& numbers, std::size_t outputs, std::size_t row, std::size_t target) {
   return numbers.deviation.empty() ? 0 : numbers.deviation[row * outputs + target];
 }
 
-/// An interval can be made: its errors are of one sample, and what they are divided by is known.
+/// Whether an interval can be computed: its errors are one sample, and their divisor is known.
 bool has_interval(const TargetCalibration& target, double level, const RowNumbers& numbers) {
   return target.kind == TaskKind::regression && target.errors.size() == 1 && target.has_interval(level) &&
          (target.offset == 0 || !numbers.deviation.empty());
@@ -87,16 +87,17 @@ std::vector<Coverage> coverage_of(const Calibration& calibration, const Task& ta
   return all;
 }
 
-/// Numbers of a part's molecules, none where its predictions are gone (`molgraph-info --strip` takes them out).
+/// Checks that `numbers` match the molecules of a set. Returns none if its predictions were removed
+/// (`molgraph-info --strip`).
 RowNumbers fitting(RowNumbers numbers, const PartRows& rows, std::size_t outputs, const std::string& where) {
   if (rows.size() == 0) return {};
   if ((!numbers.deviation.empty() && numbers.deviation.size() != rows.size() * outputs) ||
       (!numbers.similarity.empty() && numbers.similarity.size() != rows.size()))
-    throw FileError(where + ": has numbers of other molecules than the run's predictions");
+    throw FileError(where + ": does not match the molecules of the run's predictions");
   return numbers;
 }
 
-/// Of a run without report.json: what its predictions say, the rest as results.csv has it.
+/// For a run without report.json: computes the metrics from its predictions; the others remain those of results.csv.
 void measure_rows(ReportFacts& facts, int threads) {
   if (facts.methods.empty()) facts.methods.push_back({.name = "this run"});
   for (const auto& [rows, p] : {std::pair{&facts.valid, 1}, {&facts.test, 2}})
@@ -105,14 +106,14 @@ void measure_rows(ReportFacts& facts, int threads) {
           measure(facts.task, rows->predictions, rows->labels, {.threads = threads});
 }
 
-/// results.csv has a line per fold.
+/// Whether results.csv has one row per fold.
 bool is_of_folds(const fs::path& run) {
   std::ifstream in(run / "results.csv");
   std::string heading;
   return std::getline(in, heading) && heading.starts_with("part,fold,");
 }
 
-/// What a run of one split, a model or an ensemble, holds beyond its weights.
+/// Adds the facts of a run with a single split (a model or an ensemble).
 void add_split(const fs::path& run, const ModelConfig& config, int threads, ReportFacts& facts) {
   const std::size_t outputs = static_cast<std::size_t>(facts.task.num_outputs());
   RowNumbers of_valid, of_test;
@@ -132,7 +133,7 @@ void add_split(const fs::path& run, const ModelConfig& config, int threads, Repo
     for (const Twins& pair : record.twins) {
       if (part(pair.part_a).size() == 0 || part(pair.part_b).size() == 0) continue;
       if (pair.row_a >= part(pair.part_a).size() || pair.row_b >= part(pair.part_b).size())
-        throw FileError(path + ": has twins among other molecules than the run's predictions");
+        throw FileError(path + ": its near twins do not match the run's predictions");
       facts.twins.push_back(pair);
     }
     facts.valid.similarity = of_valid.similarity;

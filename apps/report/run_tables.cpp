@@ -21,7 +21,7 @@ namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-/// Calls row(cells) for each row; false if there is no such file. Throws FileError on a malformed row.
+/// Calls row(cells) for each row. Returns false if the file does not exist. Throws FileError if a row is malformed.
 template <class Row>
 bool read_table(const std::string& path, std::vector<std::string>& columns, const Row& row) {
   std::error_code error;
@@ -47,7 +47,7 @@ std::size_t column_of(const std::vector<std::string>& columns, const std::string
   return static_cast<std::size_t>(found);
 }
 
-/// The class that a text of the file means; NaN if it is blank or unknown.
+/// The class of a cell; NaN if it is empty or unknown.
 double class_of(const std::string& cell, const Task& task) {
   const auto found = std::ranges::find(task.class_labels, cell);
   if (found != task.class_labels.end()) return static_cast<double>(found - task.class_labels.begin());
@@ -55,7 +55,7 @@ double class_of(const std::string& cell, const Task& task) {
   return task.class_labels.empty() && number >= 0 && number < task.classes ? std::floor(number) : kNaN;
 }
 
-/// A label of a target as the metrics take it: exact, else NaN.
+/// A label for the metrics: NaN unless it is exact.
 double label_of(const std::string& cell, const Task& task, std::size_t target) {
   if (task.kind_of(target) == TaskKind::multiclass) return class_of(cell, task);
   const bool has_words = task.kind_of(target) == TaskKind::binary && are_words(task.class_labels);
@@ -70,7 +70,7 @@ double variance_of(const std::vector<double>& labels, std::size_t target, std::s
   return moments.weight > 1 ? moments.deviation() * moments.deviation() : kNaN;
 }
 
-/// The exact labels of one target by molecule.
+/// The exact labels of one target, by molecule.
 using Groups = std::vector<std::vector<double>>;
 
 LabelNoise noise_of(const Groups& groups, bool classes, double variance) {
@@ -104,7 +104,7 @@ PartRows read_predictions(const std::string& path, const Task& task) {
   read_table(path, columns, [&](const std::vector<std::string>& cells) {
     const bool intervals = cells.size() > whole && columns[whole].ends_with(output_column::kLow);
     if (cells.size() != whole && !intervals)
-      throw FileError(path + ": has " + std::to_string(cells.size()) + " columns; its model has " +
+      throw FileError(path + ": has " + std::to_string(cells.size()) + " columns; the run's model requires " +
                       std::to_string(whole));
     rows.id.push_back(cells[0]);
     rows.smiles.push_back(cells[1]);
@@ -121,7 +121,7 @@ PartRows read_predictions(const std::string& path, const Task& task) {
 LearningCurve read_curve(const std::string& path) {
   LearningCurve curve;
   std::vector<std::string> columns;
-  // epoch, step, lr, train_loss, valid_METRIC and, where the loss stood in for the metric, valid_loss.
+  // epoch, step, lr, train_loss, valid_METRIC and, if the loss was used instead of the metric, valid_loss.
   read_table(path, columns, [&](const std::vector<std::string>& cells) {
     if (cells.size() < 5) throw FileError(path + ": has " + std::to_string(cells.size()) + " columns instead of 5");
     curve.epoch.push_back(number_of(cells[0]));
@@ -191,7 +191,7 @@ std::vector<MethodResults> read_results(const std::string& path) {
     if (p == kParts || m == kMeasures) return;
     const double count = number_of(cells[n]);
     if (!(count >= 0 && count <= 1e15))
-      throw FileError(path + ": column n: '" + cells[n] + "' is no number of molecules");
+      throw FileError(path + ": column n: '" + cells[n] + "' is not a number of molecules");
     const auto molecules = static_cast<std::int64_t>(count);
     const auto set = [&](std::size_t method, std::string name, const std::string& cell) {
       if (methods.size() <= method) methods.resize(method + 1);
@@ -202,7 +202,7 @@ std::vector<MethodResults> read_results(const std::string& path) {
       methods[method].parts[p]->mean[m].value = number_of(cell);
     };
     set(0, "this run", cells[value]);
-    for (std::size_t c = value + 2; c < columns.size(); ++c) set(c - value - 1, columns[c], cells[c]);  // behind reason
+    for (std::size_t c = value + 2; c < columns.size(); ++c) set(c - value - 1, columns[c], cells[c]);  // after reason
   });
   return methods;
 }
@@ -215,7 +215,7 @@ RepeatedMolecules read_repeated(const std::string& path, const Task& task, const
   std::vector<std::string> columns;
   read_table(path, columns, [&](const std::vector<std::string>& cells) {
     if (cells.size() != 4 + 2 * targets)
-      throw FileError(path + ": has " + std::to_string(cells.size()) + " columns; its model has " +
+      throw FileError(path + ": has " + std::to_string(cells.size()) + " columns, which does not match the model's " +
                       std::to_string(targets) + " targets");
     const std::size_t molecule = place.try_emplace(cells[1], place.size()).first->second;
     ++repeated.rows;

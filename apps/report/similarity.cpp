@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int64_t kPiece = 16;
 
-/// [T] of the molecules' labels; 1 of classes and where it is 0.
+/// [T] standard deviation of the molecules' labels; 1 for classes and if it is 0.
 std::vector<double> scales_of(const MoleculeSet& set, const std::vector<std::int64_t>& molecules) {
   const std::size_t targets = set.task.names.size();
   std::vector<double> scales(targets, 1);
@@ -103,8 +103,7 @@ std::vector<Fingerprint> fingerprints_of(const MoleculeSet& set, const std::vect
       const auto g = static_cast<std::size_t>(molecules[static_cast<std::size_t>(i)]);
       const FeaturizeResult read = featurizer.smiles(set.smiles[g]);
       if (const auto* rejection = std::get_if<Rejection>(&read))
-        throw DataError(set.source.file, set.row[g] + 1, "cannot be read any more: " + rejection->reason,
-                        set.smiles[g]);
+        throw DataError(set.source.file, set.row[g] + 1, "can no longer be read: " + rejection->reason, set.smiles[g]);
       Fingerprint& made = all[static_cast<std::size_t>(i)];
       const auto& bins = std::get<MolecularGraph>(read).fingerprint;
       for (std::size_t k = 0; k < bins.size(); ++k) {

@@ -12,9 +12,9 @@ namespace molgraph {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr std::uint32_t kBootstrapStream = 0x626F6F74;  ///< apart from all other draws of a seed
-constexpr std::int64_t kTargetWork = 50;  ///< a target costs as much as so many labels: its values are kept
-constexpr double kMostWithout = 0.1;      ///< of the resamples may lack a measure
+constexpr std::uint32_t kBootstrapStream = 0x626F6F74;  ///< separates these draws from all others with the same seed
+constexpr std::int64_t kTargetWork = 50;                ///< cost of storing a target's values, as a number of labels
+constexpr double kMostWithout = 0.1;  ///< maximum fraction of resamples for which a metric is undefined
 
 struct Names {
   Measure measure;
@@ -33,7 +33,7 @@ constexpr std::array<Names, kMeasures> kNames{{{Measure::mae, "mae", "MAE", fals
                                                {Measure::brier, "brier", "Brier", false},
                                                {Measure::accuracy, "accuracy", "Accuracy", true}}};
 
-/// How often resample `resample` has each of n molecules.
+/// Draws how often resample `resample` contains each of n molecules.
 void draw(std::uint64_t seed, std::int64_t resample, std::vector<std::uint32_t>& weight) {
   std::fill(weight.begin(), weight.end(), 0U);
   const auto n = static_cast<std::uint64_t>(weight.size());
@@ -62,7 +62,7 @@ MeasureValues mean_of(const MeasureValues* targets, std::size_t count) {
   return mean;
 }
 
-/// The middle 95 % of what the resamples found.
+/// Sets the interval to the middle 95 % of the resamples' values.
 void set_interval(std::vector<double>& found, Estimate& estimate) {
   const std::size_t all = found.size();
   std::erase_if(found, [](double value) { return std::isnan(value); });

@@ -10,7 +10,7 @@ namespace molgraph {
 namespace {
 
 constexpr double kWhole = 460, kTop = 14, kBelow = 46, kRight = 14, kKeyLine = 20;
-constexpr double kLetter = 7.2;  ///< width of a letter at the size of the page's plots, about
+constexpr double kLetter = 7.2;  ///< approximate width of a letter at the size of the page's plots
 constexpr std::size_t kTickLetters = 24;
 
 double nice_number(double range) {
@@ -110,7 +110,7 @@ void SvgPlot::guide(PlotPoint from, PlotPoint to, const std::string& name) {
 }
 
 void SvgPlot::dots(const std::vector<PlotPoint>& points, int style, const std::string& name) {
-  // A line of no length with round ends is a dot: one element for thousands of them.
+  // A line of zero length with round ends is a dot, so one path element draws thousands of dots.
   std::string path;
   for (const PlotPoint& point : points)
     if (std::isfinite(point.x) && std::isfinite(point.y)) path += "M" + place(point.x, point.y) + "h0";
@@ -158,7 +158,7 @@ void SvgPlot::note(PlotPoint at, const std::string& plain) {
 }
 
 std::string SvgPlot::svg() const {
-  // The key stands under the plot, in as many lines as it takes.
+  // The legend is below the plot and wraps to several lines if necessary.
   std::string key;
   double x = left_, y = kTop + height_ + kBelow + 12;
   for (const KeyEntry& entry : key_) {

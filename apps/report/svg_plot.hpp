@@ -1,5 +1,5 @@
-// A plot as inline SVG: two axes with round ticks, lines, dots, bars. Colours are the page's (CSS classes s1 to s4), so
-// that they follow light, dark and print.
+// A plot as inline SVG: two axes with round ticks, lines, dots, bars. The page's CSS classes s1 to s4 define the
+// colours for the light, dark and print layouts.
 #pragma once
 
 #include <string>
@@ -12,11 +12,11 @@ namespace molgraph {
 struct PlotAxis {
   std::string label;  ///< plain text
   double low = 0, high = 1;
-  std::vector<std::pair<double, std::string>> ticks{};  ///< texts are plain
+  std::vector<std::pair<double, std::string>> ticks{};  ///< plain text
 
-  /// Holds all of low to high, ends on ticks; `most` ticks or a few fewer. A range of no width becomes one.
+  /// An axis that contains low to high and ends on ticks, with about `most` ticks. An empty range is widened.
   static PlotAxis nice(std::string label, double low, double high, int most = 6);
-  /// 0 to 1 by fifths.
+  /// 0 to 1 in steps of 0.2.
   static PlotAxis shares(std::string label);
   /// One tick per name, at 0, 1, ...
   static PlotAxis of_names(std::string label, const std::vector<std::string>& names);
@@ -25,26 +25,26 @@ struct PlotAxis {
 struct PlotPoint {
   double x, y;
 };
-/// A line from (x, low) to (x, high), or across for bars that lie.
+/// A line from (at, low) to (at, high), or from (low, at) to (high, at) for horizontal bars.
 struct PlotBar {
   double at, low, high;
 };
 
 class SvgPlot {
  public:
-  /// `title` and `description`, plain text, are what screen readers say; `id` is this plot's own on the page.
+  /// `title` and `description` (plain text) are for screen readers; `id` is unique on the page.
   SvgPlot(std::string id, std::string title, std::string description, PlotAxis x, PlotAxis y, bool square = false);
 
-  /// `style`: 1 to 4, which differ in colour, dashes and shape of dots. `name` in the key, "" = none.
+  /// `style`: 1 to 4, which differ in colour, dashes and shape of dots. `name`: in the legend, "" = none.
   void line(const std::vector<PlotPoint>& points, int style, const std::string& name = {});
-  /// A thin grey guide: the identity, chance.
+  /// A thin grey reference line, such as the identity.
   void guide(PlotPoint from, PlotPoint to, const std::string& name = {});
   void dots(const std::vector<PlotPoint>& points, int style, const std::string& name = {});
-  /// Larger dots that each say something: `titles` plain text.
+  /// Larger dots with tooltips: `titles`, plain text.
   void marks(const std::vector<PlotPoint>& points, const std::vector<std::string>& titles, int style,
              const std::string& name = {});
   void bars(const std::vector<PlotBar>& bars, int style, bool across = false);
-  /// Boxes from 0 up, each as wide as from `x` to `x2`.
+  /// Boxes from 0 to `high`, from `x` to `x2`.
   struct Box {
     double x, x2, high;
     std::string title;

@@ -21,7 +21,7 @@ std::vector<std::uint32_t> sorted_places(const std::vector<double>& values, bool
   return order;
 }
 
-/// Calls group(begin, end) for runs of equal values in the order.
+/// Calls group(begin, end) for each group of tied values in the order.
 template <class Group>
 void for_each_tie(const std::vector<std::uint32_t>& order, const std::vector<double>& values, const Group& group) {
   for (std::size_t begin = 0; begin < order.size();) {
@@ -32,7 +32,7 @@ void for_each_tie(const std::vector<std::uint32_t>& order, const std::vector<dou
   }
 }
 
-/// Pearson's correlation under weights; NaN where one of the two is constant.
+/// Weighted Pearson correlation; NaN if one of the two is constant.
 template <class Weight>
 double correlation(const std::vector<double>& x, const std::vector<double>& y, double total, const Weight& weight) {
   double mean_x = 0, mean_y = 0;
@@ -142,7 +142,8 @@ void TargetMeasures::of_numbers(const std::uint32_t* weight, Scratch& scratch, M
   of(values, Measure::kendall) = kendall(weight, scratch);
 }
 
-/// Labels by rising prediction; a Fenwick tree over the labels' places counts what lies below and above each.
+/// Visits the labels in ascending order of prediction. A Fenwick tree over the ranks of the labels counts the smaller
+/// and larger ones.
 double TargetMeasures::kendall(const std::uint32_t* weight, Scratch& scratch) const {
   std::vector<std::int64_t>& tree = scratch.tree;
   tree.assign(places_ + 1, 0);
@@ -153,7 +154,7 @@ double TargetMeasures::kendall(const std::uint32_t* weight, Scratch& scratch) co
   };
   const auto weight_of = [&](std::uint32_t i) { return static_cast<std::int64_t>(weight[molecule_[i]]); };
   std::int64_t before = 0;
-  double difference = 0, tied_x = 0, tied_y = 0;  // concordant pairs - discordant ones
+  double difference = 0, tied_x = 0, tied_y = 0;  // difference: concordant - discordant pairs
   for_each_tie(by_x_, x_, [&](std::size_t begin, std::size_t end) {
     std::int64_t group = 0;
     for (std::size_t k = begin; k < end; ++k) {
@@ -212,7 +213,7 @@ void TargetMeasures::of_two_classes(const std::uint32_t* weight, MeasureValues& 
 }
 
 void TargetMeasures::of_classes(const std::uint32_t* weight, Scratch& scratch, MeasureValues& values) const {
-  std::vector<std::int64_t>& count = scratch.confusion;  // by label, then by what is said
+  std::vector<std::int64_t>& count = scratch.confusion;  // by label, then by prediction
   count.assign(2 * classes_, 0);
   double total = 0, right = 0, brier = 0;
   for (std::size_t i = 0; i < x_.size(); ++i) {
@@ -230,7 +231,7 @@ void TargetMeasures::of_classes(const std::uint32_t* weight, Scratch& scratch, M
     const auto a = static_cast<double>(count[c]), b = static_cast<double>(count[classes_ + c]);
     product += a * b, labels += a * a, said += b * b;
   }
-  if (labels == total * total) return;  // one class alone
+  if (labels == total * total) return;  // only one class
   const double size = std::sqrt(total * total - said) * std::sqrt(total * total - labels);
   of(values, Measure::mcc) = size > 0 ? (right * total - product) / size : 0;
 }

@@ -1,5 +1,5 @@
-// The measures of one target under weights: how often a resample has each molecule. Sorted once, so that a resample
-// costs a pass over the labels.
+// The metrics of one target with weights, the number of times that a resample contains each molecule. The values are
+// sorted once, so a resample takes one pass over the labels.
 #pragma once
 
 #include <array>
@@ -21,12 +21,12 @@ class TargetMeasures {
   std::int64_t labels() const { return static_cast<std::int64_t>(molecule_.size()); }
   std::int64_t positives() const { return positives_; }
 
-  /// What evaluate() needs besides; one per thread, for all targets.
+  /// Buffers of evaluate(); one per thread, for all targets.
   struct Scratch {
     std::vector<double> rank_x, rank_y;
     std::vector<std::int64_t> tree, confusion;
   };
-  /// `weight` [n]: of each molecule, 0 = it is not there.
+  /// `weight` [n]: of each molecule, 0 = absent.
   MeasureValues evaluate(const std::uint32_t* weight, Scratch& scratch) const;
 
  private:
@@ -40,10 +40,10 @@ class TargetMeasures {
   bool finite_ = true;
   std::int64_t positives_ = 0;
   std::vector<std::uint32_t> molecule_;     ///< [labels]
-  std::vector<double> x_, y_;               ///< [labels] prediction (of classes: the likeliest) and label
-  std::vector<double> brier_;               ///< [labels] of more than two classes
-  std::vector<std::uint32_t> by_x_, by_y_;  ///< [labels] ascending, of two classes by_x_ descending
-  std::vector<std::uint32_t> place_y_;      ///< [labels] 1-based number of its value among the different labels
+  std::vector<double> x_, y_;               ///< [labels] prediction (multiclass: the most likely class) and label
+  std::vector<double> brier_;               ///< [labels] for multiclass
+  std::vector<std::uint32_t> by_x_, by_y_;  ///< [labels] ascending; for binary targets, by_x_ is descending
+  std::vector<std::uint32_t> place_y_;      ///< [labels] 1-based rank of the value among the distinct labels
   std::uint32_t places_ = 0;
 };
 

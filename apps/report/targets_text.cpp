@@ -14,7 +14,7 @@ const Estimate& value_of(const Measured& part, std::size_t target, Measure measu
   return part.targets[target][static_cast<std::size_t>(measure)];
 }
 
-/// Targets of a kind that have the measure, the best first.
+/// Targets of a kind for which the metric is defined, the best first.
 std::vector<std::size_t> by_measure(const ReportFacts& facts, const Measured& part, TaskKind kind, Measure measure) {
   std::vector<std::size_t> targets;
   for (std::size_t t = 0; t < part.targets.size(); ++t)
@@ -42,20 +42,20 @@ std::string targets_figure(const ReportFacts& facts, const Measured& part, TaskK
     for (const double y : {value.value, value.low, value.high})
       if (std::isfinite(y)) low = std::min(low, y), high = std::max(high, y);
   }
-  const std::string title = std::string(title_of(measure)) + " by target, " + kPartNames[facts.judged_part()] + " part";
-  SvgPlot plot("targets-" + std::string(to_string(kind)), title, "From the best to the worst; the table names them.",
+  const std::string title = std::string(title_of(measure)) + " by target, " + kPartNames[facts.judged_part()] + " set";
+  SvgPlot plot("targets-" + std::string(to_string(kind)), title, "From the best to the worst, as named in the table.",
                PlotAxis::nice("targets, from the best to the worst", 0, static_cast<double>(points.size() + 1)),
                PlotAxis::nice(std::string(title_of(measure)), low, high));
   plot.bars(bars, 1);
   plot.dots(points, 1);
   const std::string best = escaped(cut_short(facts.task.names[targets.front()], 60)),
                     worst = escaped(cut_short(facts.task.names[targets.back()], 60));
-  return figure(plot.svg(), "The best is " + best + ", the worst " + worst + ".", {});
+  return figure(plot.svg(), "Best: " + best + "; worst: " + worst + ".", {});
 }
 
 HtmlTable targets_table(const ReportFacts& facts, const Measured& part) {
   const bool classes = facts.task.has(TaskKind::binary);
-  HtmlTable table{.caption = "Every target, " + std::string(kPartNames[facts.judged_part()]) + " part",
+  HtmlTable table{.caption = "All targets, " + std::string(kPartNames[facts.judged_part()]) + " set",
                   .head = {"Target", "Labels"}};
   if (classes) table.head.emplace_back("of class 1");
   const std::vector<Measure> shown = measures_of(facts.task);
@@ -79,7 +79,7 @@ std::string targets_text(const ReportFacts& facts) {
   for (const TaskKind kind : {TaskKind::regression, TaskKind::binary})
     if (facts.task.has(kind)) plots += targets_figure(facts, *judged, kind);
   const HtmlTable table = targets_table(facts, *judged);
-  std::string out = "<h3>Target by target</h3>\n" + (plots.empty() ? "" : "<div class=\"plots\">" + plots + "</div>\n");
+  std::string out = "<h3>All targets</h3>\n" + (plots.empty() ? "" : "<div class=\"plots\">" + plots + "</div>\n");
   out +=
       table.rows.size() <= kRowsOpen
           ? table.html()

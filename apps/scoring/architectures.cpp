@@ -24,7 +24,7 @@ const Architecture& architecture_from_string(std::string_view name) {
   if (const Architecture* found = find_architecture(name)) return *found;
   std::string names;
   for (const Architecture* one : architectures()) names += (names.empty() ? "" : ", ") + std::string(one->name);
-  throw UsageError("there is no model '" + std::string(name) + "'; the models are " + names);
+  throw UsageError("unknown model '" + std::string(name) + "'; use one of " + names);
 }
 
 }  // namespace molgraph

@@ -1,4 +1,4 @@
-// The architectures that programs know.
+// The list of architectures.
 #pragma once
 
 #include <span>
@@ -9,9 +9,9 @@
 namespace molgraph {
 
 std::span<const Architecture* const> architectures();
-/// Null if there is none of this name ("graphormer", "grpe").
+/// Null if no architecture has this name ("graphormer", "grpe").
 const Architecture* find_architecture(std::string_view name);
-/// Throws UsageError with the list of names instead.
+/// Throws UsageError with the list of names if no architecture has this name.
 const Architecture& architecture_from_string(std::string_view name);
 
 }  // namespace molgraph

@@ -39,7 +39,7 @@ std::string targets_problem(std::span<const BlendTarget> targets) {
   for (const BlendTarget& target : targets) {
     if (target.classes < 1 || (target.kind != TaskKind::multiclass && target.classes != 1))
       return target.name + " has " + std::to_string(target.classes) + " outputs";
-    if (!(target.share >= 0 && target.share <= 1)) return target.name + " has a share outside of 0 to 1";
+    if (!(target.share >= 0 && target.share <= 1)) return target.name + " has a share outside the range 0 to 1";
   }
   return {};
 }

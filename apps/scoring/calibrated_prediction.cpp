@@ -10,7 +10,7 @@ namespace molgraph {
 
 namespace {
 
-/// Of folds the temperature was fitted to single models, so that each gets it before their mean is taken.
+/// For folds: the temperature was fitted to single models, so it is applied to each before averaging.
 void apply_to_members(const Calibration& calibration, Prediction& prediction) {
   std::fill(prediction.values.begin(), prediction.values.end(), 0);
   for (std::vector<double> member : prediction.members) {
@@ -63,10 +63,10 @@ void calibrate(const Calibration& calibration, bool temperatures, double level, 
     }
     o += static_cast<std::size_t>(target.outputs);
   }
-  const auto is_bound = [](double value) { return std::isnan(value) || is_finite_float(value); };  // NaN: no interval
+  const auto is_bound = [](double value) { return std::isnan(value) || is_finite_float(value); };  // NaN = no interval
   if (std::ranges::all_of(prediction.low, is_bound) && std::ranges::all_of(prediction.high, is_bound)) return;
   prediction.status = RowStatus::not_finite;
-  prediction.reason = "its interval holds inf";
+  prediction.reason = "its interval contains inf";
   for (auto* values : {&prediction.values, &prediction.deviation, &prediction.low, &prediction.high})
     std::ranges::fill(*values, std::numeric_limits<double>::quiet_NaN());
   for (auto& member : prediction.members) std::ranges::fill(member, std::numeric_limits<double>::quiet_NaN());
@@ -77,16 +77,16 @@ void calibrate(const Calibration& calibration, bool temperatures, double level, 
 void check_calibration(const std::optional<Calibration>& calibration, const std::vector<std::string>& runs,
                        std::size_t models, double level) {
   if (calibration && calibration->members != static_cast<std::int64_t>(models))
-    throw FileError(runs[0] + "/" + kCalibrationFile + ": is of " + std::to_string(calibration->members) +
-                    " models; there are " + std::to_string(models));
+    throw FileError(runs[0] + "/" + kCalibrationFile + ": was computed for " + std::to_string(calibration->members) +
+                    " models, but the run has " + std::to_string(models));
   if (level <= 0 || (calibration && targets_without_interval(*calibration, level).size() < calibration->targets.size()))
     return;
-  const std::string why = runs.size() > 1 ? "an interval is one run's, and several are given"
+  const std::string why = runs.size() > 1 ? "intervals require a single run, but several are given"
                           : calibration
-                              ? "too few labels for this level, or no numbers to predict"
-                              : "it keeps no errors (calibration.json); its log says why, or it is older than "
-                                "intervals, a model file or no whole run";
-  throw UsageError(runs[0] + " has no interval: " + why);
+                              ? "too few labels for this level, or no regression target"
+                              : "it has no calibration.json; its log gives the reason, or it is from an earlier "
+                                "version, a model file or only part of a run";
+  throw UsageError(runs[0] + " has no intervals: " + why);
 }
 
 std::vector<std::string> targets_without_interval(const Calibration& calibration, double level) {

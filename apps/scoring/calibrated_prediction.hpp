@@ -1,5 +1,4 @@
-// What a run's own errors make of its predictions: one value of several models, probabilities at their temperature,
-// intervals.
+// Summarises the predictions of several models and applies a run's calibration: temperatures and intervals.
 #pragma once
 
 #include <cmath>
@@ -12,18 +11,18 @@
 
 namespace molgraph {
 
-/// False for NaN and for what a float cannot hold, as tables of predictions and Python's arrays do.
+/// False for NaN and for values outside the range of a float, the type of prediction tables and Python arrays.
 inline bool is_finite_float(double value) { return std::isfinite(static_cast<float>(value)); }
 
-/// Fills `values` and `deviation` from `members`, which one run does not keep.
+/// Fills `values` and `deviation` from `members`. For a single run, moves its values and clears `members`.
 void summarise_members(Prediction& prediction);
 
-/// After that: `temperatures`: probabilities get theirs (of folds those of each member, and `values` is their mean);
-/// `level` above 0: low and high are filled.
+/// To be called after summarise_members(). If `temperatures`, applies the temperatures to the probabilities (for folds,
+/// to those of each member, whose mean is then `values`). If `level` > 0, fills low and high.
 void calibrate(const Calibration& calibration, bool temperatures, double level, Prediction& prediction);
 
-/// What a Predictor of `runs`, `models` in all, may be asked for. Throws UsageError if there are no intervals at the
-/// level (above 0), FileError if the calibration is one of other models.
+/// Checks the calibration for a Predictor of `runs` with `models` models in total. Throws UsageError if there are no
+/// intervals at the level (if > 0), FileError if the calibration belongs to another number of models.
 void check_calibration(const std::optional<Calibration>& calibration, const std::vector<std::string>& runs,
                        std::size_t models, double level);
 

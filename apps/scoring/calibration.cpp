@@ -19,16 +19,16 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kMostErrors = 2000;  ///< kept of a sample
-constexpr double kSmallest = 1e-12;        ///< of a probability, so that its logarithm is a number
-constexpr int kHalvings = 200;             ///< enough to part any two doubles
+constexpr std::size_t kMostErrors = 2000;  ///< stored errors of a sample
+constexpr double kSmallest = 1e-12;        ///< lower limit of a probability, so that its logarithm is finite
+constexpr int kHalvings = 200;             ///< enough to separate any two doubles
 
 constexpr std::array<std::pair<CalibrationPart, const char*>, 4> kParts{{{CalibrationPart::calibration, "calibration"},
                                                                          {CalibrationPart::valid, "valid"},
                                                                          {CalibrationPart::inner_folds, "inner_folds"},
                                                                          {CalibrationPart::folds, "folds"}}};
 
-/// Which of `count` ascending errors is number k of `kept`.
+/// The rank, among `count` ascending errors, of stored error k of `kept`.
 std::int64_t rank_of(std::int64_t k, std::int64_t kept, std::int64_t count) {
   return ((k + 1) * count + kept - 1) / kept;
 }
@@ -39,12 +39,12 @@ std::int64_t labels_of(std::span<const ErrorSample> samples) {
   return count;
 }
 
-/// ceil((n + 1) level), with (n + 1) level as a decimal number would have it.
+/// ceil((n + 1) level), tolerant of the rounding error of (n + 1) level.
 std::int64_t wanted_rank(std::int64_t count, double level) {
   return static_cast<std::int64_t>(std::ceil(static_cast<double>(count + 1) * level - 1e-9));
 }
 
-/// The `rank`-th smallest of |error| + centre over the samples, each with a centre of its own.
+/// The `rank`-th smallest of |error| + centre over all samples; each sample has its own centre.
 double shifted_error(std::span<const ErrorSample> samples, std::span<const double> centres, std::int64_t rank) {
   double low = std::numeric_limits<double>::infinity(), high = -low;
   for (std::size_t k = 0; k < samples.size(); ++k) {
@@ -57,7 +57,7 @@ double shifted_error(std::span<const ErrorSample> samples, std::span<const doubl
     for (std::size_t k = 0; k < samples.size(); ++k) count += samples[k].at_most(value - centres[k]);
     return count;
   };
-  high += 1e-12 * std::max(1.0, std::abs(high));  // (value - centre) rounds: all errors are below it for sure
+  high += 1e-12 * std::max(1.0, std::abs(high));  // (value - centre) rounds; ensures that all errors are below
   for (int step = 0; step < kHalvings; ++step) {
     const double middle = low + (high - low) / 2;
     if (middle <= low || middle >= high) break;
@@ -73,7 +73,7 @@ ErrorSample sample_of(const Json& json, const std::string& path) {
   const auto kept = static_cast<std::int64_t>(sample.errors.size());
   const bool sane = std::ranges::all_of(sample.errors, [](double e) { return std::isfinite(e) && e >= 0; });
   if (!sane || !std::ranges::is_sorted(sample.errors) || kept > sample.count || (kept == 0 && sample.count != 0))
-    throw FileError(path + ": damaged: errors that are none, or in no order");
+    throw FileError(path + ": damaged: invalid or unsorted errors");
   return sample;
 }
 
@@ -86,12 +86,12 @@ TargetCalibration target_of(const Json& json, const BlendTarget& expected, const
   target.offset = json.value("offset", 0.0);
   if (json.contains("samples"))
     for (const Json& sample : json["samples"]) target.errors.push_back(sample_of(sample, path));
-  if (target.name != expected.name) throw FileError(path + ": is of other targets than the model beside it");
+  if (target.name != expected.name) throw FileError(path + ": has other targets than the run's model");
   const std::size_t wanted = all.part == CalibrationPart::folds ? static_cast<std::size_t>(all.members) : 1;
   const bool numbers = target.kind == TaskKind::regression;
   if (!(target.temperature > 0) || !std::isfinite(target.temperature) || !(target.offset >= 0) ||
       !std::isfinite(target.offset) || (!target.errors.empty() && (!numbers || target.errors.size() != wanted)))
-    throw FileError(path + ": damaged: " + target.name + " has an impossible temperature or sample");
+    throw FileError(path + ": damaged: " + target.name + " has an invalid temperature or sample");
   return target;
 }
 
@@ -133,7 +133,7 @@ Interval interval_of(const TargetCalibration& target, double level, double value
   }
   const ErrorSample& sample = target.errors.front();
   const auto kept = static_cast<std::int64_t>(sample.errors.size());
-  // The first that is kept of those whose rank is large enough: rank_of(k) >= rank.
+  // The first stored error whose rank is large enough: rank_of(k) >= rank.
   const auto k = static_cast<std::size_t>((rank * kept + count - 1) / count - 1);
   const double width = sample.errors[k] * (target.offset > 0 ? deviation + target.offset : 1);
   return {value - width, value + width};
@@ -187,7 +187,7 @@ Calibration read_calibration(const std::string& path, const Task& task) {
     Calibration calibration;
     const auto part = std::ranges::find(kParts, all.at("part").get<std::string>(),
                                         [](const auto& entry) { return std::string(entry.second); });
-    if (part == kParts.end()) throw FileError(path + ": damaged: rests on no part that this program knows");
+    if (part == kParts.end()) throw FileError(path + ": damaged: \"part\" has an unknown value");
     calibration.part = part->first;
     const Json& members = all.at("members");
     if (!members.is_number_integer() || members < 1 || members > kMostMembers)
@@ -195,7 +195,7 @@ Calibration read_calibration(const std::string& path, const Task& task) {
     members.get_to(calibration.members);
     const std::vector<BlendTarget> expected = blend_targets(task);
     const Json& targets = all.at("targets");
-    if (targets.size() != expected.size()) throw FileError(path + ": is of other targets than the model beside it");
+    if (targets.size() != expected.size()) throw FileError(path + ": has other targets than the run's model");
     for (std::size_t t = 0; t < expected.size(); ++t)
       calibration.targets.push_back(target_of(targets[t], expected[t], calibration, path));
     return calibration;
@@ -211,7 +211,7 @@ std::optional<Calibration> calibration_of(const std::string& run, const Task& ta
   const std::string path = (fs::path(run) / kCalibrationFile).string();
   if (fs::exists(path, error)) return read_calibration(path, task);
   if (const std::optional<RunRecord> record = read_run_record(run); record && record->calibrated)
-    throw FileError(path + " is missing: by its run.json the run has one");
+    throw FileError(path + " is missing, although run.json records it");
   return std::nullopt;
 }
 

@@ -1,4 +1,4 @@
-// Fingerprints of many molecules, arranged so that one more is compared with all of them at once.
+// Index of many count fingerprints for comparing one molecule with all of them at once.
 #pragma once
 
 #include <cstdint>
@@ -7,20 +7,20 @@
 
 namespace molgraph {
 
-/// A molecule's counts that are above 0, by rising column (below kFingerprintBins).
+/// A molecule's positive counts, in ascending order of column (below kFingerprintBins).
 struct CountsView {
   std::span<const std::uint32_t> column;
   std::span<const float> count;
 };
 
-/// The molecules' counts by column: what a molecule shares with each of them is summed up over its own columns.
+/// The molecules' counts by column. The overlap of a molecule with each of them is summed over its own columns.
 class CountIndex {
  public:
   CountIndex();
   void add(const CountsView& molecule);
   std::size_t size() const { return total_.size(); }
-  /// Tanimoto's coefficient sum(min)/sum(max) of the counts with each molecule, `to` [size()]: 0 to 1; 0 where neither
-  /// has any. Thread-safe.
+  /// The Tanimoto coefficient sum(min)/sum(max) of the counts with each molecule, `to` [size()]: 0 to 1; 0 if neither
+  /// has any counts. Thread-safe.
   void similarities(const CountsView& molecule, std::vector<double>& to) const;
 
  private:
@@ -29,7 +29,7 @@ class CountIndex {
     float count;
   };
   std::vector<std::vector<Entry>> of_column_;
-  std::vector<double> total_;  ///< all counts of a molecule
+  std::vector<double> total_;  ///< sum of a molecule's counts
 };
 
 }  // namespace molgraph

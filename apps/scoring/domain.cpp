@@ -25,7 +25,7 @@ NearestRows rows_of(const Domain& domain) {
 
 bool is_ascending(const auto& values) { return std::ranges::is_sorted(values, std::less_equal()); }
 
-/// Are all values of one kind among those of the other, which are ascending?
+/// Whether all values are in `known`, which is ascending.
 bool all_known(const auto& values, const auto& known) {
   return std::ranges::all_of(values, [&](auto value) { return std::ranges::binary_search(known, value); });
 }
@@ -64,23 +64,23 @@ std::string domain_problem(const Domain& d, std::size_t width, std::size_t targe
   const auto finite = [](const std::vector<float>& values) {
     return std::ranges::all_of(values, [](float value) { return std::isfinite(value); });
   };
-  if (count == 0) return "no molecule";
+  if (count == 0) return "no molecules";
   if (d.space.width != width) return "embeddings of another width than the model's";
   const bool projected = !d.space.projection.empty();
-  if (axes == 0 || axes > kMostDomainAxes || (!projected && axes != width)) return "an impossible number of axes";
+  if (axes == 0 || axes > kMostDomainAxes || (!projected && axes != width)) return "an invalid number of axes";
   if (projected && (d.space.projection.size() != axes * width || d.space.center.size() != width))
-    return "a projection of another size";
+    return "a projection of the wrong size";
   if (!finite(d.space.projection) || !finite(d.space.center) || !finite(d.space.step) ||
       std::ranges::any_of(d.space.step, [](float step) { return step <= 0; }))
-    return "a space that is none";
-  if (d.embeddings.size() != count * axes) return "another number of embeddings than of fingerprints";
+    return "an invalid embedding space";
+  if (d.embeddings.size() != count * axes) return "the number of embeddings does not match the fingerprints";
   if (d.own_distances.size() > kMostOwnDistances || !finite(d.own_distances) ||
       !std::ranges::is_sorted(d.own_distances) || (!d.own_distances.empty() && d.own_distances[0] < 0))
-    return "impossible distances";
-  if (!is_ascending(d.atom_kinds) || !is_ascending(d.ring_systems)) return "a list out of order";
+    return "invalid distances";
+  if (!is_ascending(d.atom_kinds) || !is_ascending(d.ring_systems)) return "a list that is not in ascending order";
   if (d.labels &&
       (d.labels->ids.size() != count || d.labels->smiles.size() != count || d.labels->values.size() != count * targets))
-    return "labels of other molecules";
+    return "the number of labels does not match the molecules";
   if (d.labels && std::ranges::any_of(d.labels->values, [](double value) { return std::isinf(value); }))
     return "an infinite label";
   return {};

@@ -1,4 +1,4 @@
-// The molecules that a run has learned from, and how far another one lies from them.
+// The applicability domain: the training molecules of a run, and the distance of other molecules to them.
 #pragma once
 
 #include <cstddef>
@@ -17,25 +17,25 @@ namespace molgraph {
 
 inline constexpr const char* kDomainFile = "domain.safetensors";
 
-/// What of an embedding is kept of every molecule: numbers of 8 bits along so many axes at most. With the fingerprint's
-/// 256 bytes that is 384 bytes.
+/// Maximum number of axes of a stored embedding, with 8 bits per axis. With the fingerprint's 256 bytes, a molecule
+/// takes at most 384 bytes.
 inline constexpr std::size_t kMostDomainAxes = 128;
-inline constexpr float kMostStored = 127;  ///< of a number of 8 bits
+inline constexpr float kMostStored = 127;  ///< largest 8-bit value
 
-/// The space in which distances are measured: that of the first model's embeddings (what its head reads).
+/// The space in which distances are measured: the embeddings of the first model (its head's input).
 struct DomainSpace {
   std::size_t width = 0;          ///< C of the model
   std::vector<float> center;      ///< [C] subtracted before the projection; empty = no projection, the axes are the
                                   ///< channels
   std::vector<float> projection;  ///< [axes, C] orthonormal rows
-  std::vector<float> step;        ///< [axes] what 1 of a stored number is; above 0
+  std::vector<float> step;        ///< [axes] size of one quantisation step; positive
 
   std::size_t axes() const { return step.size(); }
-  /// How far an embedding [C] lies along an axis.
+  /// The coordinate of an embedding [C] on an axis.
   float along(const float* embedding, std::size_t axis) const;
-  /// An embedding [C] as stored numbers [axes], -127 to 127. What lies outside of that is at the border.
+  /// Quantises an embedding [C] to [axes] values from -127 to 127, clamping coordinates outside this range.
   void stored(std::span<const float> embedding, std::int8_t* to) const;
-  /// Stored numbers [axes] as a place in the space.
+  /// Converts quantised values [axes] to coordinates.
   void place(const std::int8_t* stored, float* to) const;
 };
 
@@ -43,16 +43,16 @@ struct Domain {
   DomainSpace space;
   std::vector<std::int8_t> embeddings;   ///< [N, axes]
   std::vector<FingerprintBits> bits;     ///< [N]
-  std::vector<float> own_distances;      ///< ascending: of up to kMostOwnDistances molecules to the nearest other one
+  std::vector<float> own_distances;      ///< ascending: from up to kMostOwnDistances molecules to the nearest other one
   std::vector<std::uint8_t> atom_kinds;  ///< ascending: values of the first atom column (the element)
-  std::vector<std::uint64_t> ring_systems;  ///< ascending: numbers of ring_systems()
+  std::vector<std::uint64_t> ring_systems;  ///< ascending: values of ring_systems()
   std::optional<DomainLabels> labels;
 
   std::size_t size() const { return bits.size(); }
 };
 inline constexpr std::size_t kMostOwnDistances = 4096;
 
-/// Why it cannot be the domain of any model of `width` and `targets`; "" if it can: what a damaged file would hold.
+/// Why it is invalid as the domain of a model with `width` and `targets`, as in a damaged file; "" if it is valid.
 std::string domain_problem(const Domain& domain, std::size_t width, std::size_t targets);
 
 class DomainIndex {
@@ -61,13 +61,13 @@ class DomainIndex {
   const Domain& domain() const { return domain_; }
   const NearestRows& rows() const { return rows_; }
 
-  /// A molecule to be placed.
+  /// A molecule to look up.
   struct Query {
     GraphView graph;
     std::span<const std::uint8_t> fingerprint;  ///< [kFingerprintBins] counts
     std::span<const float> embedding;           ///< [C]
   };
-  /// Thread-safe. Of many at once it is faster than one by one, with the same results.
+  /// Thread-safe. Many queries in one call are faster than single calls and give the same results.
   std::vector<DomainPlace> places(std::span<const Query> queries) const;
 
  private:

@@ -25,7 +25,7 @@ std::vector<To> same_bytes(const std::vector<From>& from) {
   return to;
 }
 
-/// Texts one behind the other, and where each ends.
+/// Concatenated texts with the end offset of each.
 struct JoinedTexts {
   std::vector<std::uint8_t> bytes;
   std::vector<std::int64_t> end;
@@ -44,7 +44,7 @@ std::vector<std::string> texts_of(const PartnerFile& file, const std::string& na
   std::vector<std::string> texts;
   std::int64_t begin = 0;
   for (const std::int64_t one : end) {
-    if (one < begin || one > static_cast<std::int64_t>(bytes.size())) file.damaged(name + " end where they cannot");
+    if (one < begin || one > static_cast<std::int64_t>(bytes.size())) file.damaged(name + "_end has an invalid offset");
     texts.emplace_back(bytes.begin() + begin, bytes.begin() + one);
     begin = one;
   }
@@ -86,7 +86,7 @@ Domain read_domain(const std::string& path, const ModelConfig& config) {
   Domain domain;
   domain.space.width = file.get<std::size_t>("width");
   const auto bits = file.array<std::uint8_t>("fingerprint");
-  if (bits.size() % kBitBytes != 0) file.damaged("a part of a fingerprint");
+  if (bits.size() % kBitBytes != 0) file.damaged("an incomplete fingerprint");
   domain.bits = same_bytes<FingerprintBits>(bits);
   domain.embeddings = same_bytes<std::int8_t>(file.array<std::uint8_t>("embedding"));
   domain.space.step = file.array<float>("step");
@@ -109,11 +109,11 @@ std::string domain_file_of(const std::string& run) {
 }
 
 std::string domain_file_for(const std::vector<std::string>& runs) {
-  if (runs.size() > 1) throw UsageError("training molecules are one run's, and several runs are given");
+  if (runs.size() > 1) throw UsageError("the applicability domain requires a single run, but several runs are given");
   std::string file = domain_file_of(runs[0]);
   if (file.empty())
-    throw UsageError(runs[0] + " keeps nothing of its training molecules (domain.safetensors): it was trained with " +
-                     "--no-domain or with too many, was stripped, is a part of a run, or older than this");
+    throw UsageError(runs[0] + " has no applicability domain (domain.safetensors): it was trained with --no-domain " +
+                     "or on too many molecules, was stripped, is only part of a run, or is from an earlier version");
   return file;
 }
 
@@ -123,7 +123,7 @@ DomainSummary domain_summary(const std::string& path) {
     const PartnerJson about = PartnerJson::parse(file.metadata.at(kDomainKey));
     return {about.at("molecules").get<std::int64_t>(), about.at("labels").get<bool>()};
   } catch (const std::exception&) {
-    throw FileError(path + ": holds no training molecules");
+    throw FileError(path + ": contains no training molecules");
   }
 }
 

@@ -1,4 +1,4 @@
-// domain.safetensors: the molecules that a run has learned from, beside its weights.
+// domain.safetensors: the training molecules of a run.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,16 @@ namespace molgraph {
 
 /// Atomic. Throws FileError.
 void write_domain(const std::string& path, const Domain& domain, const FeaturizerOptions& featurizer);
-/// Throws FileError if it is missing, damaged or none of this model.
+/// Throws FileError if it is missing, damaged or belongs to another model.
 Domain read_domain(const std::string& path, const ModelConfig& config);
 
-/// The file of a run directory, "" if the run keeps none (older runs, --no-domain, stripped ones, model files).
+/// The file of a run directory, "" if there is none (older runs, --no-domain, stripped runs, model files).
 std::string domain_file_of(const std::string& run);
 
 /// The file for a Predictor of `runs`. Throws UsageError if there is none.
 std::string domain_file_for(const std::vector<std::string>& runs);
 
-/// What the file holds, without its arrays.
+/// Content of the file without its arrays.
 struct DomainSummary {
   std::int64_t molecules = 0;
   bool labels = false;  ///< ids, SMILES and true values

@@ -1,4 +1,4 @@
-// How far a molecule lies from those that a run has learned from.
+// The distance of a molecule to the training molecules of a run.
 #pragma once
 
 #include <cstddef>
@@ -7,21 +7,21 @@
 
 namespace molgraph {
 
-/// What says who the molecules are that a run has learned from: kept only where it was asked for.
+/// Identity of the training molecules, stored only on request (--domain-labels).
 struct DomainLabels {
   std::vector<std::string> ids, smiles;  ///< [N]
-  std::vector<double> values;            ///< [N, T] true values, NaN = none
+  std::vector<double> values;            ///< [N, T] true values, NaN = missing
 };
 
-/// Where one molecule lies.
+/// One molecule relative to the training molecules.
 struct DomainPlace {
-  double similarity = 0;    ///< Tanimoto's coefficient (Morgan bits of radius 2) with the most similar molecule, 0 to 1
-  std::size_t nearest = 0;  ///< number of that molecule
-  /// 0 to 100: of how many in a hundred molecules of training the nearest other one is nearer than this molecule's
-  /// nearest is, in the model's own space. NaN where there is but one.
+  double similarity = 0;    ///< Tanimoto coefficient (Morgan bits, radius 2) with the most similar molecule, 0 to 1
+  std::size_t nearest = 0;  ///< index of that molecule
+  /// 0 to 100: the percentage of training molecules whose nearest other training molecule is closer than this
+  /// molecule's nearest one, in the model's embedding space. NaN if there is only one training molecule.
   double percentile = 0;
-  bool elements_seen = true;  ///< every element (first atom column) occurs in training
-  bool rings_seen = true;     ///< and every ring system
+  bool elements_seen = true;  ///< every element (first atom column) occurs in the training set
+  bool rings_seen = true;     ///< every ring system occurs in the training set
 };
 
 }  // namespace molgraph

@@ -10,13 +10,13 @@
 namespace molgraph {
 namespace {
 
-constexpr std::int64_t kPairsPerGroup = 8192;      // molecules whose paths one thread integrates together
-constexpr int kFirstPieces = 2;                    // of a path
-constexpr std::size_t kMostPieces = 512;           // of one model's path: then its sum may be incomplete
+constexpr std::int64_t kPairsPerGroup = 8192;      // pairs of tokens that one thread integrates together
+constexpr int kFirstPieces = 2;                    // initial pieces of a path
+constexpr std::size_t kMostPieces = 512;           // of one model's path; beyond it, the sum may be incomplete
 constexpr double kTolerance = 0.01, kFloor = 0.1;  // TargetExplanation::complete
-constexpr double kSmallestProbability = 1e-300;    // of a probability whose logarithm is taken
+constexpr double kSmallestProbability = 1e-300;    // lower limit before taking a logarithm
 
-/// One target's outputs among all.
+/// The position of one target's outputs.
 struct TargetPlace {
   TaskKind kind = TaskKind::regression;
   std::size_t first = 0, count = 1;  ///< outputs
@@ -31,7 +31,7 @@ std::vector<TargetPlace> places_of(const Task& task) {
   return places;
 }
 
-/// What of the raw outputs is explained: their product with this, plus shift.
+/// The explained quantity as a linear function of the raw outputs: factor * (slope . outputs) + shift.
 struct Linear {
   std::vector<float> slope;  ///< [outputs]
   double factor = 1, shift = 0;
@@ -43,7 +43,7 @@ struct Linear {
   }
 };
 
-/// Of a target of several classes `chosen` is the class that is predicted.
+/// `chosen`: the predicted class of a multiclass target.
 Linear explained_of(const ScoringModel& run, const TargetPlace& target, std::size_t chosen) {
   Linear linear{std::vector<float>(run.target_shift.size())};
   const std::size_t first = target.first;
@@ -58,7 +58,7 @@ Linear explained_of(const ScoringModel& run, const TargetPlace& target, std::siz
   return linear;
 }
 
-/// The same of a prediction: the value itself, or the logit of its probabilities.
+/// The explained quantity of a prediction: the value itself, or the logit of its probabilities.
 double explained_value(const double* values, const TargetPlace& target, std::size_t chosen) {
   values += target.first;
   const auto logarithm = [](double p) { return std::log(std::max(p, kSmallestProbability)); };
@@ -71,7 +71,7 @@ double explained_value(const double* values, const TargetPlace& target, std::siz
 
 }  // namespace
 
-/// A few molecules, all targets, all models.
+/// The computation for a few molecules, with all targets and all models.
 class Explainer::Group {
  public:
   /// `temperatures` null = none.
@@ -89,7 +89,8 @@ class Explainer::Group {
     start();
   }
 
-  /// Halves pieces of the paths until every sum is complete: outputs of deep models change in a small part of a path.
+  /// Bisects pieces of the paths until every sum is complete. Adaptive, because the outputs of deep models change in a
+  /// small part of a path.
   void integrate() {
     std::vector<std::size_t> open(parts_.size());
     std::iota(open.begin(), open.end(), std::size_t{0});
@@ -100,7 +101,7 @@ class Explainer::Group {
     for (Part& part : parts_) sum_up(part);
   }
 
-  /// Takes molecule k's explanation; temperatures divide logits.
+  /// Moves molecule k's explanation to `to`; temperatures divide logits.
   void take(std::size_t k, Explanation& to) {
     for (std::size_t t = 0; t < targets_.size(); ++t) {
       TargetExplanation& one = parts_[k * targets_.size() + t].sum;
@@ -111,23 +112,23 @@ class Explainer::Group {
   }
 
  private:
-  /// What one model says of the group [molecules, outputs].
+  /// One model's outputs for the group [molecules, outputs].
   struct Run {
     MoleculeGroup group;
-    std::vector<float> mean, plain, whole;  ///< raw: of mean atoms; of the atoms; with descriptors
-    std::vector<double> values;             ///< what the run predicts, in units and probabilities, with its blend
+    std::vector<float> mean, plain, whole;  ///< raw outputs: for mean atoms; for the atoms; also with numeric inputs
+    std::vector<double> values;             ///< the run's predictions (units, probabilities), including its blend
   };
   /// A piece of a molecule's path.
   struct Piece {
-    double from, to, at_from, at_to;  ///< a, and what is explained there
-    std::vector<double> atoms;        ///< [n]; empty: not integrated yet
+    double from, to, at_from, at_to;  ///< path parameter a, and the explained quantity there
+    std::vector<double> atoms;        ///< [n]; empty = not integrated yet
     double error = 0;                 ///< the atoms' sum - (at_to - at_from)
   };
   /// One target of one molecule.
   struct Part {
     std::size_t molecule, target, chosen = 0;
     TargetExplanation sum;
-    std::vector<std::vector<Piece>> pieces;  ///< [models] of the path, from the mean on
+    std::vector<std::vector<Piece>> pieces;  ///< [models] of the path, starting at the mean
   };
 
   void predict(std::size_t r) {
@@ -151,7 +152,7 @@ class Explainer::Group {
     }
   }
 
-  /// Raw outputs of a model at that place of the paths [molecules, outputs].
+  /// Raw outputs of a model at the path parameter `a` [molecules, outputs].
   std::vector<float> outputs_at(std::size_t r, double a) const {
     std::vector<PathTask> tasks;
     for (std::size_t k = 0; k < graphs_.size(); ++k) tasks.push_back({k, std::vector<float>(outputs_), a, a});
@@ -161,7 +162,7 @@ class Explainer::Group {
     return all;
   }
 
-  /// The class that the models together predict, of folds each at its temperature (calibrate()).
+  /// The class that the models predict together. For folds, the temperature is applied to each model (calibrate()).
   std::size_t class_of(std::size_t molecule, std::size_t t) const {
     const TargetPlace& target = targets_[t];
     std::vector<double> sums(target.count);
@@ -175,7 +176,7 @@ class Explainer::Group {
     return static_cast<std::size_t>(std::ranges::max_element(sums) - sums.begin());
   }
 
-  /// Everything but the atoms.
+  /// Computes everything except the atoms' attributions.
   void start() {
     for (std::size_t k = 0; k < graphs_.size(); ++k)
       for (std::size_t t = 0; t < targets_.size(); ++t) {
@@ -205,12 +206,12 @@ class Explainer::Group {
     return owner_.blends_[r] ? owner_.blends_[r]->own_share(target.first) : 1.0;
   }
 
-  /// What a model's part of a target counts in its sum.
+  /// The weight of a model in a target's sum.
   double weight(std::size_t r, const Part& part) const {
     return own_share(r, targets_[part.target]) / static_cast<double>(said_.size());
   }
 
-  /// The pieces that have no numbers yet.
+  /// Integrates the pieces that have not been integrated yet.
   void integrate(std::size_t r, const std::vector<std::size_t>& open) {
     std::vector<PathTask> tasks;
     std::vector<std::pair<Part*, std::size_t>> of;
@@ -230,7 +231,7 @@ class Explainer::Group {
       std::vector<Piece>& pieces = part.pieces[r];
       Piece& piece = pieces[of[k].second];
       const Linear linear = explained_of(owner_.runs_[r], targets_[part.target], part.chosen);
-      if (of[k].second > 0) piece.at_from = pieces[of[k].second - 1].at_to;  // those before it are done
+      if (of[k].second > 0) piece.at_from = pieces[of[k].second - 1].at_to;  // earlier pieces are complete
       if (piece.to < 1) piece.at_to = linear.of(found[k].end.data());
       piece.atoms = std::move(found[k].atoms);
       for (double& value : piece.atoms) value *= linear.factor;
@@ -243,8 +244,8 @@ class Explainer::Group {
     return kTolerance * std::max(std::abs(part.sum.prediction - part.sum.baseline), kFloor * deviation);
   }
 
-  /// True if the pieces' errors, none of which may make up for another, are within the tolerance, or nothing more can
-  /// be done; else halves those that are at fault.
+  /// True if the sum of the pieces' absolute errors (so that errors do not cancel) is within the tolerance or the
+  /// maximum number of pieces is reached. Otherwise bisects the pieces with too large an error.
   bool is_done(Part& part) const {
     double errors = 0;
     std::size_t count = 0, most = 0;
@@ -270,7 +271,7 @@ class Explainer::Group {
     return false;
   }
 
-  /// The mean over the models.
+  /// Combines the models' attributions.
   void sum_up(Part& part) const {
     TargetExplanation& sum = part.sum;
     sum.atoms.assign(static_cast<std::size_t>(graphs_[part.molecule].num_atoms), 0);

@@ -1,4 +1,4 @@
-// Attributions of a run's predictions to atoms: those of its models, put together as its predictions are.
+// Attributions of a run's predictions to atoms, combined from those of its models like the predictions.
 #pragma once
 
 #include <map>
@@ -15,11 +15,11 @@
 
 namespace molgraph {
 
-/// Molecules of a call as the predictor has them.
+/// The molecules of a call.
 struct ExplainedRows {
   const std::vector<FeaturizeResult>& molecules;
-  const std::vector<float>& inputs;  ///< [molecules, D] what heads read beside the graph
-  /// What the partners of each run add to its predictions [molecules, outputs].
+  const std::vector<float>& inputs;  ///< [molecules, D] numeric inputs of the heads
+  /// The partners' contribution to the predictions of each run [molecules, outputs].
   const PartnerRows& partners;
 };
 
@@ -28,13 +28,13 @@ class Explainer {
  public:
   using Blends = std::vector<std::shared_ptr<const RunBlend>>;
   /// `runs`, `blends` (null = none) and `temperatures` (null = none) must outlive it; `weights`: the runs' files.
-  /// Throws as PathIntegral does.
+  /// Throws like PathIntegral.
   Explainer(const std::vector<ScoringModel>& runs, const Blends& blends, const std::vector<std::string>& weights,
             int threads);
 
-  /// Files that it reads beside the weights.
+  /// The files that it reads in addition to the weights.
   std::vector<std::string> files() const;
-  /// One per molecule. `temperatures`: of the run's probabilities, null = none.
+  /// One per molecule. `temperatures`: the run's calibration, null = none.
   std::vector<Explanation> explain(const ExplainedRows& rows, const Calibration* temperatures) const;
 
  private:
@@ -43,7 +43,7 @@ class Explainer {
   const std::vector<ScoringModel>& runs_;
   const Blends& blends_;
   std::vector<std::unique_ptr<const PathIntegral>> paths_;
-  std::vector<double> deviation_;  ///< [outputs] of the targets in training; 1 where they are not scaled
+  std::vector<double> deviation_;  ///< [outputs] of the targets in the training set; 1 for unscaled targets
   int threads_;
 };
 

@@ -35,7 +35,7 @@ NodeMean read_node_mean(const std::string& path, const ModelConfig& config) {
   file.check_version(kExplanationVersion, kExplanationVersion);
   NodeMean mean{file.array<double>("node_mean"), file.get<std::int64_t>("molecules"), file.get<std::int64_t>("atoms")};
   if (mean.row.size() != static_cast<std::size_t>(config.encoder().width))
-    file.damaged("it has " + std::to_string(mean.row.size()) + " channels, the model beside it " +
+    file.damaged("it has " + std::to_string(mean.row.size()) + " channels, the model has " +
                  std::to_string(config.encoder().width));
   if (!std::ranges::all_of(mean.row, [](double value) { return std::isfinite(value); }))
     file.damaged("a number is not finite");
@@ -47,7 +47,7 @@ std::string explanation_file_of(const std::string& weights) {
   std::error_code error;
   if (fs::exists(path, error)) return path.string();
   if (must_have(folder) || (is_member(folder.filename().string()) && must_have(folder.parent_path())))
-    throw FileError(path.string() + " is missing: by its run.json the run has one");
+    throw FileError(path.string() + " is missing, although run.json records it");
   return {};
 }
 

@@ -1,4 +1,4 @@
-// explanation.safetensors beside a model's weights: what its attributions are measured from.
+// explanation.safetensors, next to a model's weights: the baseline of its attributions.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace molgraph {
 
 inline constexpr const char* kExplanationFile = "explanation.safetensors";
 
-/// The mean of the node input's rows over all atoms of the molecules that a model was trained on.
+/// The mean of the node input's rows over all atoms of a model's training molecules.
 struct NodeMean {
   std::vector<double> row;  ///< [C]
   std::int64_t molecules = 0, atoms = 0;
@@ -19,11 +19,11 @@ struct NodeMean {
 
 /// Atomic. Throws FileError.
 void write_node_mean(const std::string& path, const NodeMean& mean, const FeaturizerOptions& featurizer);
-/// Throws FileError if it is damaged or not one of this model.
+/// Throws FileError if it is damaged or belongs to another model.
 NodeMean read_node_mean(const std::string& path, const ModelConfig& config);
 
-/// The file beside a model file; "" if there is none. Throws FileError if the run's record (its own, or that of the
-/// ensemble or folds it is one of) says that there must be one.
+/// The file in the folder of a model file; "" if there is none. Throws FileError if run.json (of the run, or of the
+/// ensemble or folds that it belongs to) requires one.
 std::string explanation_file_of(const std::string& weights);
 
 }  // namespace molgraph

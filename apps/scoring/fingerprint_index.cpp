@@ -8,7 +8,7 @@
 namespace molgraph {
 namespace {
 
-// Baseline x86-64 has no instruction that counts bits, most processors do: the search is compiled for both.
+// Baseline x86-64 lacks the popcnt instruction, but most processors have it. The search is compiled for both.
 #if defined(__x86_64__) && defined(__GNUC__)
 #define MOLGRAPH_COUNTS_BITS [[gnu::target("popcnt")]]
 bool counts_bits() { return __builtin_cpu_supports("popcnt") != 0; }
@@ -62,7 +62,7 @@ FingerprintIndex::FingerprintIndex(std::span<const FingerprintBits> molecules)
   std::partial_sum(first_.begin(), first_.end(), first_.begin());
 }
 
-/// One query's way through the molecules of each number of bits, the most promising numbers first.
+/// The search for one query: visits the molecules by number of bits, the most promising numbers first.
 struct FingerprintIndex::Search {
   const FingerprintIndex& all;
   const FingerprintBits& query;
@@ -71,7 +71,7 @@ struct FingerprintIndex::Search {
   int best_common = 0, best_either = 1;  ///< similarity as a fraction
   std::size_t best = SIZE_MAX;
 
-  /// Could `shared` common bits with a molecule of `other` bits be better than the best, or as good?
+  /// Whether `shared` common bits with a molecule of `other` bits are at least as good as the best so far.
   [[gnu::always_inline]] bool may_win(int shared, int other) const {
     return static_cast<std::int64_t>(shared) * best_either >=
            static_cast<std::int64_t>(best_common) * (size + other - shared);
@@ -97,7 +97,8 @@ struct FingerprintIndex::Search {
     const int most = static_cast<int>(kFingerprintBins);
     size = count(query);
     fold = folded(query);
-    // With ever fewer, and ever more bits, similarity is at most min/max: once it cannot win, none behind can.
+    // Going down and up from the query's number of bits, similarity is at most min/max. Once this bound is too small,
+    // it stays so in that direction.
     for (int less = size, more = size + 1; less >= 0 || more <= most;) {
       if (less >= 0 && !may_win(less, less)) less = -1;
       if (more <= most && !may_win(size, more)) more = most + 1;

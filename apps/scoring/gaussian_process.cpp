@@ -10,7 +10,8 @@
 namespace molgraph {
 namespace {
 
-/// Regressed labels 0 and 1 may go beyond; nobody is surer than this, or than a tenth of how frequent the class is.
+/// Limits of probabilities, because regression on the labels 0 and 1 may exceed that range: at least the smaller of
+/// 0.01 and a tenth of the class frequency.
 constexpr double kLeastProbability = 0.01, kLeastOfAll = 1e-6;
 
 double least_probability(double frequency) { return std::clamp(0.1 * frequency, kLeastOfAll, kLeastProbability); }
@@ -23,14 +24,14 @@ std::string molecules_problem(const KernelMolecules& m, std::size_t width) {
   const auto& offset = m.count_offset;
   if (offset.empty() || offset.front() != 0 || offset.back() != static_cast<std::int64_t>(m.column.size()) ||
       m.count.size() != m.column.size() || !std::ranges::is_sorted(offset))
-    return "the molecules' counts are no parts of all counts";
-  if (m.numbers.size() != m.size() * width) return "the molecules' numbers are not as many as they should be";
+    return "invalid count offsets of the molecules";
+  if (m.numbers.size() != m.size() * width) return "the number of descriptor values does not match the molecules";
   for (std::size_t k = 0; k < m.column.size(); ++k) {
-    if (m.column[k] >= kFingerprintBins) return text("a count of column %u of %zu", m.column[k], kFingerprintBins);
-    if (!(m.count[k] > 0 && std::isfinite(m.count[k]))) return "a count that is not above 0";
+    if (m.column[k] >= kFingerprintBins) return text("a count for column %u of %zu", m.column[k], kFingerprintBins);
+    if (!(m.count[k] > 0 && std::isfinite(m.count[k]))) return "a count that is not positive and finite";
   }
   if (!std::ranges::all_of(m.numbers, [](float x) { return std::isfinite(x); }))
-    return "a molecule's number is not finite";
+    return "a descriptor value that is not finite";
   return {};
 }
 
@@ -84,15 +85,15 @@ std::string process_problem(const GaussianProcess& p) {
   if (std::string why = targets_problem(p.targets); !why.empty()) return why;
   const std::size_t outputs = outputs_of(p.targets), width = p.descriptors.size() + p.columns.size();
   if (p.mean.size() != outputs || p.coefficient.size() != outputs * p.molecules.size())
-    return text("%zu outputs in one place, %zu in another", outputs, p.mean.size());
+    return text("the targets have %zu outputs, but mean (%zu) or coefficient has another size", outputs, p.mean.size());
   if (p.fingerprint_share.size() != p.targets.size() || p.noise.size() != p.targets.size())
-    return "not one kernel for each target";
-  if (p.scaling.center.size() != width || p.scaling.scale.size() != width) return "not one scale for each number";
+    return "not one kernel per target";
+  if (p.scaling.center.size() != width || p.scaling.scale.size() != width) return "not one scale per input";
   if (!all_finite(p.mean) || !all_finite(p.coefficient) || !all_finite(p.scaling.center) ||
       !all_finite(p.scaling.scale) || !all_finite(p.noise) || !std::isfinite(p.scaling.clip))
     return "a number that is not finite";
   for (const double share : p.fingerprint_share)
-    if (!(share >= 0 && share <= 1)) return "a kernel's share outside of 0 to 1";
+    if (!(share >= 0 && share <= 1)) return "a kernel share outside the range 0 to 1";
   return molecules_problem(p.molecules, width);
 }
 

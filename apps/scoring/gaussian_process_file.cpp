@@ -15,7 +15,7 @@ constexpr int kProcessVersion = 1;
 
 void write_process(const std::string& path, const GaussianProcess& process, const FeaturizerOptions& featurizer) {
   if (const std::string why = process_problem(process); !why.empty())
-    throw std::logic_error("a Gaussian process to be written: " + why);
+    throw std::logic_error("cannot write an invalid Gaussian process: " + why);
   const KernelMolecules& m = process.molecules;
   const std::vector<std::int32_t> column(m.column.begin(), m.column.end());
   const std::vector<double> clip{process.scaling.clip};
@@ -44,13 +44,13 @@ GaussianProcess read_process(const std::string& path, const Task& task, const Fe
   KernelMolecules& m = process.molecules;
   m.count_offset = file.array<std::int64_t>("count_offset");
   for (const std::int32_t column : file.array<std::int32_t>("column")) {
-    if (column < 0) file.damaged("a count of a negative column");
+    if (column < 0) file.damaged("a count for a negative column");
     m.column.push_back(static_cast<std::uint32_t>(column));
   }
   m.count = file.array<float>("count");
   m.numbers = file.array<float>("numbers");
   const auto clip = file.array<double>("clip");
-  if (clip.size() != 1) file.damaged("not one clip");
+  if (clip.size() != 1) file.damaged("clip is not a single number");
   process.scaling = {file.array<double>("center"), file.array<double>("scale"), clip.front()};
   process.fingerprint_share = file.array<double>("fingerprint_share");
   process.noise = file.array<double>("noise");

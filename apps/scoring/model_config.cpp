@@ -18,7 +18,8 @@ namespace {
 
 using nlohmann::json;
 
-/// The key of a field that older files lack: written only where it says something, so that they stay as they were.
+/// The key of a field that older files lack. It is written only if it differs from the default, so that the files of
+/// models without it do not change.
 struct Newer {
   const char* key;
 };
@@ -83,7 +84,7 @@ void visit_imported(Options& o, Visitor&& field) {
   field("origin_fused_projection", o.published.fused_projection);
 }
 
-/// Beside the encoder; what not every architecture has is listed among its fields.
+/// The fields outside the encoder. Fields that only some architectures have are listed in Architecture.
 template <class Options, class Visitor>
 void visit_model(Options& o, Visitor&& field) {
   const auto own = [&](const char* key, auto& value) {
@@ -102,7 +103,7 @@ void visit_model(Options& o, Visitor&& field) {
   visit_imported(o, field);
 }
 
-// The words of each enumeration, in its order.
+// The names of each enumeration's values, in order.
 constexpr std::array kKeyTerms{"column", "row", "reverse"};
 constexpr std::array kPathRules{"mean", "single"};
 constexpr std::array kNodePositions{"none", "laplacian", "random_walk"};
@@ -130,7 +131,7 @@ struct ObjectWriter {
   }
 };
 
-/// Reads fields of one JSON object; every key must be there, and no other.
+/// Reads the fields of one JSON object. Every key must be present, and no other.
 class ObjectReader {
  public:
   ObjectReader(const json& object, std::string name, std::string where)
@@ -166,7 +167,7 @@ class ObjectReader {
     try {
       out = value.get<T>();
     } catch (const json::exception&) {
-      fail(std::string("has a value of the wrong kind at '") + key + "'");
+      fail(std::string("has a value of the wrong type for '") + key + "'");
     }
   }
   void read(const char* key, const json& value, KeyTerm& out) const { out = word<KeyTerm>(key, value, kKeyTerms); }
@@ -211,10 +212,10 @@ void check(const ObjectReader& reader, const ModelOptions& o) {
   check_range(reader, "position_dim", e.position_dim, uses_position_dim(e) && !e.pair_paths && !e.pair_rings ? 1 : 0,
               weights_pair_vectors(e) ? kMostWalkSteps : kMostPositions);
   if ((e.pair_paths || e.pair_rings) && !uses_pair_vectors(e))
-    reader.fail("has 'pair_paths' or 'pair_rings' that nothing reads");
+    reader.fail("has 'pair_paths' or 'pair_rings', which no component uses");
   if (e.terms.global_bias && !e.terms.topology_query) reader.fail("has 'global_bias' without 'topology_query'");
   if (e.terms.walk_key && e.key_term != KeyTerm::column)
-    reader.fail("has 'walk_key' with another 'key_term' than column");
+    reader.fail("has 'walk_key', which requires the 'key_term' column");
   check_range(reader, "max_distance", o.max_distance, 1, kMostDistance);
   const auto own = [&](const char* key, double value, double low, double high) {
     if (o.architecture->has(key)) check_range(reader, key, value, low, high);
@@ -226,7 +227,7 @@ void check(const ObjectReader& reader, const ModelOptions& o) {
   own("perturb_noise", o.perturb_noise, 0, kMostNoise);
 }
 
-/// The numbers that the head reads; a model without any has no such key.
+/// The head's numeric inputs. A model without any does not have this key.
 json inputs_json(const ModelConfig& config) {
   const InputScaling scaling = config.model.input_scaling ? *config.model.input_scaling : InputScaling{};
   return {{"names", config.input_names},
@@ -246,19 +247,19 @@ void read_inputs(const json& inputs, ModelConfig& config, const std::string& whe
   reader("mixed", config.model.head.mixed);
   reader.finish();
   const std::size_t count = config.input_names.size();
-  if (count == 0 || count > kMostInputs) reader.fail("has no input, or too many");
+  if (count == 0 || count > kMostInputs) reader.fail("has no inputs or too many");
   if (scaling.center.size() != count || scaling.scale.size() != count)
     reader.fail("'center' and 'scale' do not match 'names'");
   const auto finite = [](double value) { return std::isfinite(value); };
   if (!std::all_of(scaling.center.begin(), scaling.center.end(), finite) ||
       !std::all_of(scaling.scale.begin(), scaling.scale.end(), [](double s) { return std::isfinite(s) && s >= 0; }))
-    reader.fail("has a number in 'center' or 'scale' that cannot be");
+    reader.fail("has an invalid number in 'center' or 'scale'");
   check_range(reader, "clip", scaling.clip, 0, 1e9);
   check_range(reader, "mixed", config.model.head.mixed, 1, kMostWidth);
   const auto descriptors = descriptor_names();
   if (config.featurizer.descriptors == DescriptorSet::rdkit &&
       (count < descriptors.size() || !std::equal(descriptors.begin(), descriptors.end(), config.input_names.begin())))
-    reader.fail("'names' does not begin with this version's descriptors");
+    reader.fail("'names' does not begin with the descriptors of this version");
   config.model.head.inputs = static_cast<int>(count);
   config.model.input_scaling = std::make_shared<const InputScaling>(std::move(scaling));
 }
@@ -317,7 +318,7 @@ ModelConfig model_config_from_json(const std::string& text, const std::string& w
   check(encoder_reader, config.model);
 
   if (!inputs.is_null()) read_inputs(inputs, config, where);
-  else if (config.featurizer.descriptors != DescriptorSet::none) top.fail("has descriptors that no input reads");
+  else if (config.featurizer.descriptors != DescriptorSet::none) top.fail("has descriptors but no inputs");
 
   ObjectReader task_reader(task, "task", where);
   task_reader("kind", kind);
@@ -332,7 +333,7 @@ ModelConfig model_config_from_json(const std::string& text, const std::string& w
   if (config.task.names.empty()) task_reader.fail("has no target");
   if (config.task.units.size() != config.task.names.size()) task_reader.fail("'units' does not match 'names'");
   for (const std::string& one : kinds) {
-    if (one != "regression" && one != "binary") task_reader.fail("has a target of the kind '" + one + "'");
+    if (one != "regression" && one != "binary") task_reader.fail("has a target of unsupported kind '" + one + "'");
     config.task.kinds.push_back(task_kind_from_string(one));
   }
   if (kinds.size() != (config.task.kind == TaskKind::mixed ? config.task.names.size() : 0))

@@ -1,4 +1,4 @@
-// What a saved model is: its options, featuriser and task. The struct is the file header, defined once.
+// The configuration of a saved model: its options, featuriser and task. The struct defines the file header.
 #pragma once
 
 #include <span>
@@ -13,21 +13,21 @@ namespace molgraph {
 
 /// Written as JSON into the metadata ("molgraph.config") of model.safetensors.
 struct ModelConfig {
-  ModelOptions model;  ///< its features and outputs are those of featurizer and task, see model_plan()
+  ModelOptions model;  ///< features and outputs follow from featurizer and task, see model_plan()
   FeaturizerOptions featurizer;
   Task task;
-  /// [HeadOptions::inputs] of the numbers that the head reads: the featuriser's descriptors, then columns of the table.
+  /// [HeadOptions::inputs] names of the head's numeric inputs: the featuriser's descriptors, then columns of the table.
   std::vector<std::string> input_names;
 
-  /// Those of `input_names` that a table must have.
+  /// The part of `input_names` that a table must contain.
   std::span<const std::string> input_columns() const;
   const EncoderOptions& encoder() const { return model.encoder; }
   EncoderOptions& encoder() { return model.encoder; }
 };
 
-/// Stable JSON text (sorted keys, no spaces that differ).
+/// Deterministic JSON text (sorted keys, no whitespace).
 std::string to_json(const ModelConfig& config);
-/// Throws FileError naming the key that is missing, unknown or out of range. `where` is the file's name.
+/// Throws FileError naming the key that is missing, unknown or out of range. `where` is the file name.
 ModelConfig model_config_from_json(const std::string& json, const std::string& where);
 
 }  // namespace molgraph

@@ -17,12 +17,12 @@ std::string shape_text(const std::vector<std::int64_t>& shape) {
   return text + "]";
 }
 
-/// The targets' mean and deviation are float64; older files have them in float32 as all else.
+/// The targets' mean and standard deviation are float64; in older files, they are float32 like all other tensors.
 bool may_be_wide(const ParameterSpec& spec, const StoredTensor& tensor) {
   return tensor.dtype == DType::f64 && (spec.name == kTargetShift || spec.name == kTargetScale);
 }
 
-/// Throws if the file's tensors are not those of the model.
+/// Throws FileError if the file's tensors are not those of the model.
 void check_tensors(const SafetensorsFile& file, std::vector<ParameterSpec> wanted, const std::string& path) {
   std::string problems;
   for (const ParameterSpec& spec : wanted) {
@@ -50,14 +50,15 @@ void check_finite(const std::string& name, const StoredTensor& tensor, const std
   const T* values = reinterpret_cast<const T*>(tensor.bytes.data());
   const auto* bad = std::find_if(values, values + count, [](T value) { return !std::isfinite(value); });
   if (bad == values + count) return;
-  throw FileError(path + ": its weights are not all finite: " + name + " holds " + (std::isnan(*bad) ? "nan" : "inf") +
-                  " at place " + std::to_string(bad - values + 1) + " of " + std::to_string(count));
+  throw FileError(path + ": its weights are not all finite: " + name + " contains " +
+                  (std::isnan(*bad) ? "nan" : "inf") + " at position " + std::to_string(bad - values + 1) + " of " +
+                  std::to_string(count));
 }
 
-/// Before a model is made that the file's weights could never fill: its memory would be that of the configuration's
-/// sizes.
+/// Checks the configuration's sizes before memory is allocated for them: throws FileError if the file has far too few
+/// weights for the model.
 void check_weights_can_suffice(const SafetensorsFile& file, const ModelConfig& config, const std::string& path) {
-  constexpr double kSlack = 4;  // nearer misses are named tensor by tensor
+  constexpr double kSlack = 4;  // smaller differences are reported tensor by tensor
   const EncoderOptions& e = config.encoder();
   const double width = e.width,
                least = e.layers * (4 * width * width + 2 * width * e.ffn);  // queries, keys, values, output; FFN
@@ -65,7 +66,7 @@ void check_weights_can_suffice(const SafetensorsFile& file, const ModelConfig& c
   for (const auto& [name, tensor] : file.tensors) held += static_cast<double>(tensor.count());
   if (least <= kSlack * held + 1e6) return;
   throw FileError(path + ": the weights do not fit the model: its " + std::to_string(e.layers) + " layers of width " +
-                  std::to_string(e.width) + " need more than " + number_text(least) + " numbers, the file holds " +
+                  std::to_string(e.width) + " need more than " + number_text(least) + " numbers, the file contains " +
                   number_text(held));
 }
 
@@ -89,11 +90,11 @@ SafetensorsFile read_model_file(const std::string& path) {
 
 ModelConfig read_model_config(const SafetensorsFile& file, const std::string& path) {
   const auto found = file.metadata.find(kConfigKey);
-  if (found == file.metadata.end()) throw FileError(path + ": holds tensors but no molgraph configuration");
+  if (found == file.metadata.end()) throw FileError(path + ": contains tensors but no molgraph configuration");
   ModelConfig config = model_config_from_json(found->second, path);
   const auto hash = file.metadata.find(kFeaturizerKey);
   if (hash == file.metadata.end() || hash->second != config.featurizer.hash()) {
-    throw FileError(path + ": the featuriser's hash does not fit its text \"" + config.featurizer.canonical_text() +
+    throw FileError(path + ": the featuriser's hash does not match its text \"" + config.featurizer.canonical_text() +
                     "\"");
   }
   check_weights_can_suffice(file, config, path);
@@ -122,7 +123,7 @@ std::string model_difference(const ModelConfig& a, const ModelConfig& b) {
   if (!(a.featurizer == b.featurizer)) {
     return "featuriser \"" + b.featurizer.canonical_text() + "\" instead of \"" + a.featurizer.canonical_text() + "\"";
   }
-  if (!std::ranges::equal(a.input_columns(), b.input_columns())) return "other input columns";
+  if (!std::ranges::equal(a.input_columns(), b.input_columns())) return "different input columns";
   if (a.task.kind != b.task.kind) {
     return "task " + std::string(to_string(b.task.kind)) + " instead of " + std::string(to_string(a.task.kind));
   }
@@ -133,10 +134,10 @@ std::string model_difference(const ModelConfig& a, const ModelConfig& b) {
   };
   if (a.task.names != b.task.names) return "targets " + listed(b.task.names) + " instead of " + listed(a.task.names);
   if (a.task.units != b.task.units) return "units " + listed(b.task.units) + " instead of " + listed(a.task.units);
-  if (a.task.kinds != b.task.kinds) return "targets of other kinds";
+  if (a.task.kinds != b.task.kinds) return "targets of different kinds";
   const bool unknown = a.task.has(TaskKind::binary) && (a.task.class_labels.empty() || b.task.class_labels.empty());
   if (a.task.classes != b.task.classes || (!unknown && a.task.class_labels != b.task.class_labels))
-    return "other classes";
+    return "different classes";
   return {};
 }
 

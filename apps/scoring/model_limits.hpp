@@ -1,4 +1,4 @@
-// How large a model may be: the same for flags and for model files.
+// Limits of model sizes, for options and model files.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,10 @@ inline constexpr int kMostLayers = 1000;
 inline constexpr int kMostHeads = 4096;
 inline constexpr int kMostWidth = 65536;
 inline constexpr int kMostFfn = 262144;
-inline constexpr int kMostInputs = 65536;     ///< numbers of a molecule that the head reads
-inline constexpr int kMostPositions = 1024;   ///< eigenvectors, steps of an atom's random walk
-inline constexpr int kMostWalkSteps = 64;     ///< of walks between two atoms: numbers of every pair
-inline constexpr int kMostDistance = 65000;   ///< of topology classes, degrees and hops
+inline constexpr int kMostInputs = 65536;     ///< numeric inputs of the head
+inline constexpr int kMostPositions = 1024;   ///< eigenvectors, or steps of an atom's random walk
+inline constexpr int kMostWalkSteps = 64;     ///< of walks between two atoms (values per pair)
+inline constexpr int kMostDistance = 65000;   ///< topology classes, degrees and hops
 inline constexpr int kMostForbidden = 65533;  ///< --spatial-pos-max
 inline constexpr double kMostDropout = 0.999;
 inline constexpr double kMostNoise = 1000;

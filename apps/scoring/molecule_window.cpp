@@ -39,8 +39,9 @@ Batches make_batches(const std::vector<FeaturizeResult>& molecules, std::int64_t
 
 DistinctRows::DistinctRows(std::span<const std::string> all, std::span<const float> numbers, std::size_t per_row) {
   if (!numbers.empty() && numbers.size() != all.size() * per_row)
-    throw UsageError("the model reads " + std::to_string(per_row) + " columns beside each molecule, " +
-                     std::to_string(numbers.size()) + " numbers were given for " + std::to_string(all.size()));
+    throw UsageError("the model requires " + std::to_string(per_row) + " input columns; " +
+                     std::to_string(numbers.size()) + " values do not match a molecule count of " +
+                     std::to_string(all.size()));
   std::unordered_map<std::string, std::size_t> seen;
   seen.reserve(all.size());
   for (std::size_t i = 0; i < all.size(); ++i) {

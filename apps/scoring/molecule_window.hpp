@@ -1,5 +1,4 @@
-// A call's molecules on their way to the engine and back: repetitions taken out, batches of similar size, pooled
-// states.
+// Prepares a call's molecules for the engine (removes duplicates, forms batches of similar size) and pools its states.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +12,7 @@
 
 namespace molgraph {
 
-/// Molecules of a window that have a graph, parted into batches of similar size.
+/// The molecules of a window that have a graph, in batches of similar size.
 struct Batches {
   std::vector<std::size_t> order;   ///< indices into the window, by size, then by position
   std::vector<std::size_t> offset;  ///< [batches + 1] into `order`
@@ -21,16 +20,16 @@ struct Batches {
 };
 Batches make_batches(const std::vector<FeaturizeResult>& molecules, std::int64_t pairs_per_batch);
 
-/// Molecules and their measured numbers, without repetitions.
+/// Molecules and their measured columns, without duplicates.
 struct DistinctRows {
   std::vector<std::string> texts;
   std::vector<float> columns;      ///< [texts, K]
-  std::vector<std::size_t> place;  ///< of each row given: where it is in `texts`
+  std::vector<std::size_t> place;  ///< [all] index of each input row in `texts`
 
-  /// `numbers` [all, K = per_row], or empty: nothing is measured. Throws UsageError for another number.
+  /// `numbers` [all, K = per_row], or empty = all missing. Throws UsageError if its size is wrong.
   DistinctRows(std::span<const std::string> all, std::span<const float> numbers, std::size_t per_row);
 
-  /// One result per row given, from one per distinct row.
+  /// Expands one result per distinct row to one per input row.
   template <class Result>
   std::vector<Result> spread(std::vector<Result> results) const {
     if (results.size() == place.size()) return results;
@@ -41,9 +40,9 @@ struct DistinctRows {
   }
 };
 
-/// With `token` replaced where the model's head reads another row.
+/// Replaces `token` by sum or mean if the model has another readout than the virtual node.
 Pooling pooling_of(Pooling asked, const ModelConfig& config);
-/// Pools the token rows [tokens, width] of one molecule into `out` [width]; row 0 is the virtual node.
+/// Pools the rows [tokens, width] of one molecule into `out` [width]; row 0 is the virtual node.
 void pool(Pooling pooling, const float* rows, std::int64_t tokens, std::int64_t width, float* out);
 void scale_to_length_one(std::vector<float>& row);
 

@@ -1,13 +1,13 @@
-// Mean and standard deviation in one pass.
+// One-pass mean and standard deviation.
 #pragma once
 
 #include <cmath>
 
 namespace molgraph {
 
-/// Of weighted numbers, without the cancellation of a difference of squares (Welford 1962; weights after West 1979).
+/// Mean and standard deviation of weighted numbers, without cancellation (Welford 1962; weights after West 1979).
 struct Moments {
-  double weight = 0;  ///< of all numbers together; without weights how many they are
+  double weight = 0;  ///< sum of the weights, by default the count
   double mean = 0;
 
   /// `weight_of_value` > 0.
@@ -17,7 +17,7 @@ struct Moments {
     mean += delta * weight_of_value / weight;
     squares_ += weight_of_value * delta * (value - mean);
   }
-  /// The population's; 0 without a number.
+  /// The population standard deviation; 0 without numbers.
   double deviation() const { return weight > 0 ? std::sqrt(squares_ / weight) : 0; }
 
  private:

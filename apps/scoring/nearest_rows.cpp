@@ -10,8 +10,8 @@
 namespace molgraph {
 namespace {
 
-constexpr std::size_t kColumns = 1024;  // rows of a block: its products with a window stay in the second-level cache
-constexpr std::size_t kQueries = 64;    // at a time
+constexpr std::size_t kColumns = 1024;  // rows of a block; its products with kQueries queries fit in the L2 cache
+constexpr std::size_t kQueries = 64;    // per matrix product
 constexpr float kLowest = std::numeric_limits<float>::lowest();
 
 }  // namespace
@@ -28,7 +28,7 @@ void NearestRows::finish() {
   if (size() > blocks_.size() * kColumns) pack_block();
 }
 
-/// The rows that are in no block yet.
+/// Packs the rows that are not in a block yet.
 void NearestRows::pack_block() {
   const std::size_t first = blocks_.size() * kColumns, count = size() - first;
   Block& block = blocks_.emplace_back();
@@ -91,7 +91,7 @@ std::vector<Neighbour> NearestRows::search(std::span<const float> queries, std::
         float* row = products.data() + k * kColumns;
         if (!skipped.empty() && skipped[q + k] / kColumns == b) row[skipped[q + k] % kColumns] = kLowest;
         const std::size_t best = b * kColumns + static_cast<std::size_t>(std::max_element(row, row + kColumns) - row);
-        if (best >= size() || (!skipped.empty() && best == skipped[q + k])) continue;  // nothing else in the block
+        if (best >= size() || (!skipped.empty() && best == skipped[q + k])) continue;  // no other row in the block
         const double exact = distance(queries.data() + (q + k) * width_, best);
         if (exact < found[q + k].distance) found[q + k] = {exact, best};
       }

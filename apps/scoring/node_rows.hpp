@@ -1,4 +1,4 @@
-// The rows of a model's node input, outside of an engine: what attributions are differences from the mean of.
+// The rows of a model's node input, computed outside an engine. Attributions use their differences from the mean.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,9 @@ class NodeRows {
   NodeRows(const ModelPlan& plan, const TensorLookup& tensors);
 
   std::size_t width() const { return width_; }  ///< C
-  /// Of the atoms of molecule `molecule` of the batch [atoms, C]: the rows of its columns and degree, and its position,
-  /// as Engine::gradients() adds a perturbation to them: before a LayerNorm on the node input, where the model has
-  /// one. The virtual node's row is the same in every molecule.
+  /// The rows of the atoms of molecule `molecule` of the batch [atoms, C]: the sum of the embeddings of the atom's
+  /// columns, degree and position, before a LayerNorm on the node input (if the model has one). Engine::gradients()
+  /// adds its perturbation at the same place. The virtual node's row is the same in every molecule.
   std::vector<double> of(const GraphBatch& batch, std::size_t molecule) const;
 
  private:
@@ -27,7 +27,7 @@ class NodeRows {
 
   Features features_;
   std::size_t width_;
-  std::size_t degrees_ = 0;  ///< rows of the degree tables; 0: the model has none
+  std::size_t degrees_ = 0;  ///< rows of the degree tables; 0 = none
   NodePosition position_;
   PairVector vector_;
   std::vector<float> atom_, degree_, position_weight_;  ///< [rows, C], [degrees, C] the sum of both, [C, dim]

@@ -31,9 +31,9 @@ void write_partner(const std::string& path, const char* key, const PartnerJson& 
 PartnerFile::PartnerFile(std::string path, std::string what, const char* key, const FeaturizerOptions& featurizer)
     : path_(std::move(path)), what_(std::move(what)), file_(read_safetensors(path_)) {
   const auto found = file_.metadata.find(key), hash = file_.metadata.find(kFeaturizerKey);
-  if (found == file_.metadata.end() || hash == file_.metadata.end()) throw FileError(path_ + ": holds no " + what_);
+  if (found == file_.metadata.end() || hash == file_.metadata.end()) throw FileError(path_ + ": contains no " + what_);
   if (hash->second != featurizer.hash())
-    throw FileError(path_ + ": " + what_ + " made with another featuriser than the model beside it");
+    throw FileError(path_ + ": " + what_ + " created with another featuriser than the model's");
   try {
     about_ = PartnerJson::parse(found->second);
   } catch (const nlohmann::json::exception& problem) {
@@ -64,13 +64,13 @@ std::vector<BlendTarget> PartnerFile::targets(const Task& task) const {
   const bool same = std::ranges::equal(targets, wanted, [](const BlendTarget& a, const BlendTarget& b) {
     return a.name == b.name && a.kind == b.kind && a.classes == b.classes;
   });
-  if (!same) throw FileError(path_ + ": " + what_ + " of other targets than those of the model beside it");
+  if (!same) throw FileError(path_ + ": " + what_ + " with other targets than the model's");
   return targets;
 }
 
 void PartnerFile::read_shares(std::vector<BlendTarget>& targets) const {
   const auto shares = array<double>("share");
-  if (shares.size() != targets.size()) damaged("not one share for each target");
+  if (shares.size() != targets.size()) damaged("not one share per target");
   for (std::size_t t = 0; t < shares.size(); ++t) targets[t].share = shares[t];
 }
 
@@ -78,8 +78,8 @@ void PartnerFile::damaged(const std::string& why) const { throw FileError(path_ 
 
 const StoredTensor& PartnerFile::find(const std::string& name, DType dtype) const {
   const auto found = file_.tensors.find(name);
-  if (found == file_.tensors.end()) damaged("there is no " + name);
-  if (found->second.dtype != dtype || found->second.shape.size() != 1) damaged(name + " has another type or shape");
+  if (found == file_.tensors.end()) damaged("missing array " + name);
+  if (found->second.dtype != dtype || found->second.shape.size() != 1) damaged(name + " has the wrong type or shape");
   return found->second;
 }
 

@@ -1,4 +1,4 @@
-// What the files of a blend's partners have in common: arrays of numbers and a description in JSON, beside a model.
+// Code shared by the file formats of a blend's partners: arrays of numbers and a JSON description.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -22,13 +22,13 @@ constexpr DType dtype_of() {
   else return DType::u8;
 }
 
-/// A one-dimensional tensor to be written; `values` must outlive it.
+/// A one-dimensional tensor to write; `values` must outlive it.
 template <class T>
 TensorView array_view(const std::string& name, const std::vector<T>& values) {
   return {name, dtype_of<T>(), {static_cast<std::int64_t>(values.size())}, values.data()};
 }
 
-/// Names, kinds and sizes of the targets as JSON; their shares are the array "share".
+/// Names, kinds and sizes of the targets as JSON, without their shares (array "share").
 PartnerJson targets_json(const std::vector<BlendTarget>& targets);
 
 /// Writes `arrays`, the targets' shares, `about` under `key`, and the featuriser's hash. Atomic. Throws FileError.
@@ -36,15 +36,15 @@ void write_partner(const std::string& path, const char* key, const PartnerJson& 
                    const std::vector<BlendTarget>& targets, const FeaturizerOptions& featurizer,
                    std::vector<TensorView> arrays);
 
-/// A partner's file that is read: `what` ("trees") names it in messages. All throw FileError.
+/// Reads a partner's file. `what` ("trees") is its name in messages. All functions throw FileError.
 class PartnerFile {
  public:
-  /// Throws for a file that is missing or damaged, holds nothing under `key`, or was made with another featuriser.
+  /// Throws if the file is missing or damaged, has no `key`, or was created with another featuriser.
   PartnerFile(std::string path, std::string what, const char* key, const FeaturizerOptions& featurizer);
 
   const PartnerJson& about() const { return about_; }
   int version() const { return version_; }
-  /// Throws unless the version is one of `first` to `last`.
+  /// Throws unless the version is between `first` and `last`.
   void check_version(int first, int last) const;
   template <class T>
   std::vector<T> array(const std::string& name) const {
@@ -53,7 +53,7 @@ class PartnerFile {
     copy(tensor, values.data());
     return values;
   }
-  /// A list of texts or the like of the description.
+  /// An entry of the JSON description.
   template <class T>
   T get(const char* name) const {
     try {
@@ -62,7 +62,7 @@ class PartnerFile {
       damaged(problem.what());
     }
   }
-  /// The targets, which must be those of `task`, without shares.
+  /// The targets without shares. Throws if they are not those of `task`.
   std::vector<BlendTarget> targets(const Task& task) const;
   /// Sets the shares from the array "share".
   void read_shares(std::vector<BlendTarget>& targets) const;

@@ -11,8 +11,8 @@
 namespace molgraph {
 namespace {
 
-/// Pairs of tokens in one call of an engine: what a call does beside its molecules (clearing gradients of all weights)
-/// is small then, and so is the memory.
+/// Pairs of tokens in one call of an engine: large enough to make the cost per call (clearing the gradients of all
+/// weights) negligible, small enough to limit memory.
 constexpr std::int64_t kPairsPerCall = 131'072;
 
 std::int64_t pairs_of(const GraphView& graph) {
@@ -31,7 +31,7 @@ Quadrature gauss_legendre(int count) {
   Quadrature rule{std::vector<double>(static_cast<std::size_t>(count)),
                   std::vector<double>(static_cast<std::size_t>(count))};
   for (int k = 0; k < count; ++k) {
-    double x = std::cos(std::numbers::pi * (k + 0.75) / (count + 0.5)), slope = 0;  // Newton's method from there
+    double x = std::cos(std::numbers::pi * (k + 0.75) / (count + 0.5)), slope = 0;  // start of Newton's method
     for (int step = 0; step < 100; ++step) {
       double before = 1, value = x;  // P_0, P_1 and the recurrence
       for (int n = 2; n <= count; ++n) before = std::exchange(value, ((2 * n - 1) * x * value - (n - 1) * before) / n);
@@ -47,7 +47,7 @@ Quadrature gauss_legendre(int count) {
   return rule;
 }
 
-/// An engine for one thread, given back at the end.
+/// An engine for one thread, returned by the destructor.
 class PathIntegral::Borrowed {
  public:
   explicit Borrowed(const PathIntegral& owner) : owner_(owner) {
@@ -76,9 +76,9 @@ class PathIntegral::Borrowed {
 PathIntegral::PathIntegral(const std::string& weights)
     : file_(explanation_file_of(weights)), weights_(read_model_file(weights)) {
   if (file_.empty())
-    throw UsageError(weights + " cannot be explained: there is no " + kExplanationFile +
-                     " beside it; the run is older than explanations, pre-trained or imported (molgraph-train --resume "
-                     "of a finished run adds it)");
+    throw UsageError(weights + " cannot be explained: its folder does not contain " + kExplanationFile +
+                     ". The run is from an earlier version (molgraph-train --resume on the finished run adds the "
+                     "file), pre-trained or imported");
   const ModelConfig config = read_model_config(weights_, weights);
   plan_ = model_plan(config);
   rows_ = std::make_unique<const NodeRows>(plan_, lookup_in(weights_));

@@ -4,7 +4,7 @@
 
 namespace molgraph {
 
-constexpr std::int64_t kRowsPerPiece = 64;  // a thread searches for so many at once
+constexpr std::int64_t kRowsPerPiece = 64;  // unit of work of a thread
 
 void add_places(const DomainIndex& domain, const std::vector<FeaturizeResult>& molecules, int threads,
                 std::vector<Prediction>& predictions) {

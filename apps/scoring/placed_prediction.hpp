@@ -1,4 +1,4 @@
-// Where a run's training molecules put its predictions.
+// Adds the distance to the training molecules to predictions.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace molgraph {
 
-/// Fills Prediction::domain of rows that are ok, from their embeddings (those of the domain's space). `molecules` have
-/// fingerprints.
+/// Fills Prediction::domain of rows with status ok from their embeddings, which are in the domain's space. `molecules`
+/// have fingerprints.
 void add_places(const DomainIndex& domain, const std::vector<FeaturizeResult>& molecules, int threads,
                 std::vector<Prediction>& predictions);
 

@@ -26,17 +26,17 @@
 namespace molgraph {
 namespace {
 
-constexpr std::int64_t kMoleculesPerPiece = 16;  // handed to a featurising thread at once
+constexpr std::int64_t kMoleculesPerPiece = 16;  // unit of work of a featurising thread
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-/// "nan", "inf" or "", if all numbers are finite floats.
+/// Returns "nan", "inf" or, if all values are finite floats, "".
 template <class Number>
 std::string not_finite(std::span<const Number> values) {
   const auto bad = std::ranges::find_if_not(values, is_finite_float);
   return bad == values.end() ? "" : std::isnan(*bad) ? "nan" : "inf";
 }
 
-/// Nothing of a row that holds a number which is none is to be used.
+/// Marks a row that contains a non-finite number, so that none of its results is used.
 void mark_not_finite(Prediction& row, std::string reason) {
   row.status = RowStatus::not_finite;
   row.reason = std::move(reason);
@@ -70,14 +70,14 @@ struct Predictor::State {
   PredictorOptions options;
   UsedPrecision precision;
   std::vector<ScoringModel> runs;
-  std::vector<std::shared_ptr<const RunBlend>> blends;  ///< of `runs`; null = none; members of an ensemble share one
+  std::vector<std::shared_ptr<const RunBlend>> blends;  ///< [runs], null = none; members of an ensemble share one
   std::vector<std::string> files;                       // of `runs`, then of `blends`
-  Featurizer featurizer, of_graphs;  ///< the second is for embeddings, which no descriptor has a part in
+  Featurizer featurizer, of_graphs;  ///< the second is for embeddings, which do not depend on descriptors
   std::vector<double> output_scale;
   std::optional<Calibration> calibration;
-  std::unique_ptr<const DomainIndex> domain;         ///< of PredictorOptions::domain, else null
-  std::unique_ptr<const Explainer> explainer;        ///< of ExplainMethod::atoms, else null
-  std::unique_ptr<const RolloutExplainer> rollouts;  ///< of ExplainMethod::rollout, else null
+  std::unique_ptr<const DomainIndex> domain;         ///< for PredictorOptions::domain, else null
+  std::unique_ptr<const Explainer> explainer;        ///< for ExplainMethod::atoms, else null
+  std::unique_ptr<const RolloutExplainer> rollouts;  ///< for ExplainMethod::rollout, else null
 
   static FeaturizerOptions without_descriptors(FeaturizerOptions of) {
     of.descriptors = DescriptorSet::none;
@@ -88,7 +88,7 @@ struct Predictor::State {
     return {.descriptors = any, .fingerprint = any || domain};
   }
 
-  /// An imported model may lack rows for what a molecule holds; all runs must be able to take it.
+  /// Rejects a molecule for whose atoms or bonds an imported model has no embedding rows. Every run must support it.
   void reject_unsupported(FeaturizeResult& molecule) const {
     for (const ScoringModel& run : runs) {
       const auto* graph = std::get_if<MolecularGraph>(&molecule);
@@ -114,8 +114,8 @@ struct Predictor::State {
     return molecules;
   }
 
-  /// What the head reads of every molecule that has a graph [molecules, D]: its descriptors, then the columns; all
-  /// missing where only embeddings are wanted.
+  /// The head's numeric inputs of every molecule that has a graph [molecules, D]: its descriptors, then the columns.
+  /// All are missing if only embeddings are computed.
   std::vector<float> inputs_of(const std::vector<FeaturizeResult>& molecules, std::span<const float> columns) const {
     const ModelConfig& config = runs[0].config;
     const std::size_t count = config.input_names.size(), measured = config.input_columns().size();
@@ -124,7 +124,7 @@ struct Predictor::State {
       const auto* graph = std::get_if<MolecularGraph>(&molecules[i]);
       if (graph == nullptr) continue;
       float* to = inputs.data() + i * count;
-      if (config.featurizer.descriptors != DescriptorSet::none)  // else they are the partners' alone
+      if (config.featurizer.descriptors != DescriptorSet::none)  // else only the partners use them
         std::copy(graph->descriptors.begin(), graph->descriptors.end(), to);
       if (!columns.empty()) std::copy_n(columns.data() + i * measured, measured, to + count - measured);
     }
@@ -137,8 +137,8 @@ struct Predictor::State {
                         static_cast<std::size_t>(config.task.num_outputs()), options.threads);
   }
 
-  /// Calls work(run, window indices of the batch, packed batch) for every batch and run. Each batch is computed by one
-  /// thread, so that the numbers do not depend on the number of threads.
+  /// Calls work(run, window indices of the batch, packed batch) for every batch and run. One thread computes each
+  /// batch, so results do not depend on the number of threads.
   void for_each_batch(
       const std::vector<FeaturizeResult>& molecules, const std::vector<float>& inputs,
       const std::function<void(std::size_t, std::span<const std::size_t>, const GraphBatch&)>& work) const {
@@ -162,7 +162,7 @@ struct Predictor::State {
     });
   }
 
-  /// `embedding` null = none is wanted, else there is one run. `embedding_only`: predictions are not looked at.
+  /// `asked` null = no embeddings; otherwise there must be a single run. `embedding_only`: predictions are not used.
   std::vector<Prediction> predict(std::span<const std::string> texts, std::span<const float> columns, Parse parse,
                                   const EmbeddingOptions* asked, bool embedding_only = false) const {
     const bool placed = domain != nullptr && !embedding_only;
@@ -197,7 +197,7 @@ struct Predictor::State {
       for (std::size_t k = 0; k < chosen.size(); ++k) {
         const std::span<float> row(values.data() + k * outputs, outputs);
         Prediction& to = predictions[chosen[k]];
-        std::string bad = not_finite(std::span<const float>(row));  // before a probability hides it
+        std::string bad = not_finite(std::span<const float>(row));  // an infinite logit gives a finite probability
         runs[r].to_predictions(row.data(), to.members[r].data());
         if (blends[r] != nullptr && !embedding_only)
           blends[r]->mix(std::span(of_partners.at(blends[r].get())).subspan(chosen[k] * outputs, outputs),
@@ -210,12 +210,12 @@ struct Predictor::State {
           pool(pooling, states[l].data() + static_cast<std::size_t>(first) * channels, tokens,
                static_cast<std::int64_t>(channels), to.embedding.data() + l * channels);
           if (pooling == embedding->pooling || pooling != Pooling::sum) continue;
-          for (std::size_t c = 0; c < channels; ++c)  // what the head reads is a share of the sum
+          for (std::size_t c = 0; c < channels; ++c)  // the head's input is a fraction of the sum
             to.embedding[l * channels + c] *= readout_share<float>(false, 1);
         }
         if (const std::string inner = not_finite(std::span<const float>(to.embedding));
             !inner.empty() && to.status == RowStatus::ok)
-          mark_not_finite(to, "its embedding holds " + inner);
+          mark_not_finite(to, "its embedding contains " + inner);
       }
     });
     if (placed) add_places(*domain, molecules, options.threads, predictions);
@@ -240,7 +240,7 @@ struct Predictor::State {
   }
   std::vector<Explanation> explain(std::span<const std::string> texts, std::span<const float> columns,
                                    Parse parse) const {
-    if (options.explain == ExplainMethod::none) throw UsageError("explain() needs PredictorOptions::explain");
+    if (options.explain == ExplainMethod::none) throw UsageError("explain() requires PredictorOptions::explain");
     const std::vector<FeaturizeResult> molecules = featurize(texts, parse, rollouts != nullptr);
     if (rollouts) return rollouts->explain(molecules);
     return explainer->explain({molecules, inputs_of(molecules, columns), partners_of(molecules, columns)},
@@ -252,7 +252,7 @@ Predictor::Predictor(const std::vector<std::string>& runs, const PredictorOption
   if (runs.empty()) throw UsageError("no model is given");
   const Device device = device_of(options.gpu);
   if (options.explain != ExplainMethod::none && (options.gpu >= 0 || options.precision != Precision::fp32))
-    throw UsageError("explanations are computed on the CPU, in fp32");
+    throw UsageError("explanations require the CPU and fp32");
   const UsedPrecision precision = used_precision(device, options.precision);
   check_device(device, precision.precision);
   std::vector<std::string> files;
@@ -261,7 +261,7 @@ Predictor::Predictor(const std::vector<std::string>& runs, const PredictorOption
     for (const std::string& file : weight_files(run)) {
       files.push_back(file);
       beside.push_back(file == run ? PartnerFiles{}
-                                   : partner_files_of(file));  // a model file itself is the model alone
+                                   : partner_files_of(file));  // a model file is scored without partners
     }
   }
   std::vector<ScoringModel> loaded;
@@ -319,7 +319,7 @@ bool Predictor::is_blend() const {
 
 int Predictor::embedding_width(const EmbeddingOptions& options) const {
   if (num_runs() > 1) {
-    throw UsageError("an embedding comes from one model, and " + std::to_string(num_runs()) + " are given");
+    throw UsageError("an embedding requires a single model, but " + std::to_string(num_runs()) + " are given");
   }
   if (options.layers.empty()) throw UsageError("no layer is given");
   const EncoderOptions& encoder = state_->runs[0].config.encoder();
@@ -332,11 +332,11 @@ int Predictor::embedding_width(const EmbeddingOptions& options) const {
   return static_cast<int>(options.layers.size()) * encoder.width;
 }
 
-/// Throws where there can be none.
+/// Throws UsageError if the embedding cannot be computed.
 void Predictor::check_embedding(const EmbeddingOptions& options) const {
   embedding_width(options);
   if (state_->domain && (options.pooling != Pooling::token || options.layers != std::vector<int>{-1}))
-    throw UsageError("beside a domain an embedding is what the head reads: pooling token, layer -1");
+    throw UsageError("with an applicability domain, embeddings are limited to pooling token and layer -1");
 }
 
 std::span<const std::string> Predictor::input_columns() const { return state_->runs[0].config.input_columns(); }

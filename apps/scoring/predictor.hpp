@@ -1,5 +1,5 @@
-// The public scoring class: open a run (or an ensemble of runs), score SMILES, get values, statuses and embeddings.
-// No header of LibTorch, RDKit or HDF5 is needed to use it.
+// The public scoring class: loads a run (or an ensemble of runs) and computes predictions, statuses and embeddings from
+// SMILES. Requires no header of LibTorch, RDKit or HDF5.
 #pragma once
 
 #include <cstdint>
@@ -18,28 +18,28 @@
 
 namespace molgraph {
 
-/// How to pool an embedding. `token`: what the head reads, the virtual node's row or, if the model was trained with
-/// another readout (EncoderOptions::readout), the sum (divided by 16) or mean of the atoms'; the others run over atoms
-/// only.
+/// How to pool an embedding. `token`: the head's input, which is the virtual node's row or, if the model was trained
+/// with another readout (EncoderOptions::readout), the sum (divided by 16) or mean of the atoms' rows. The others pool
+/// over atoms only.
 enum class Pooling : std::uint8_t { token, mean, sum, max };
-Pooling pooling_from_string(const std::string& text);  ///< throws UsageError
+Pooling pooling_from_string(const std::string& text);  ///< Throws UsageError.
 
-Precision precision_from_string(const std::string& text);  ///< throws UsageError
+Precision precision_from_string(const std::string& text);  ///< Throws UsageError.
 
 struct PredictorOptions {
   int threads = 0;  ///< 0 = all cores this process may use
   FeaturizerLimits limits;
-  /// Of matrix products. On the CPU bf16 is about 1.4 times as fast, to three digits, and used where the processor
-  /// gains by it (used_precision()); tf32 is for GPUs.
+  /// Of matrix products. On the CPU, bf16 is about 1.4 times as fast, accurate to three digits, and used only if it
+  /// speeds up the processor (used_precision()); tf32 is for GPUs.
   Precision precision = Precision::fp32;
-  int gpu = -1;  ///< number of the NVIDIA GPU that computes; -1 = the CPU
-  /// Probabilities get the temperature that the run found (calibration.json). It belongs to the run as a whole: a
+  int gpu = -1;  ///< number of the NVIDIA GPU to use; -1 = the CPU
+  /// Whether to apply the run's temperatures (calibration.json) to probabilities. They belong to the run as a whole: a
   /// model file and several runs together have none.
   bool calibrate = true;
   double interval = 0;  ///< level of Prediction::low and high, 0 to 1; 0 = none
-  bool domain = false;  ///< Prediction::domain: how far a molecule lies from those of training
+  bool domain = false;  ///< whether to fill Prediction::domain, the distance to the training molecules
   ExplainMethod explain =
-      ExplainMethod::none;  ///< what explain() does: each thread holds the weights and gradients of its own
+      ExplainMethod::none;  ///< method of explain(); each thread has its own copy of the weights and gradients
 };
 
 struct EmbeddingOptions {
@@ -48,19 +48,19 @@ struct EmbeddingOptions {
   bool l2 = false;              ///< scale each row to length 1
 };
 
-/// One molecule's result. `values` and `members` are NaN where status is not ok. In double, so that a target whose mean
-/// is large beside its spread (an energy of -500,000 +- 0.05) keeps its digits.
+/// One molecule's result. `values` and `members` are NaN if status is not ok. They are doubles to keep the digits of a
+/// target whose mean is large compared with its spread (an energy of -500,000 +- 0.05).
 struct Prediction {
   RowStatus status = RowStatus::ok;
   std::string reason;             ///< empty when ok
   std::vector<double> values;     ///< [outputs]: target's unit, probability, or class probabilities (target-major)
-  std::vector<double> deviation;  ///< [outputs] standard deviation over an ensemble (population), empty for one run
-  /// [outputs] the interval that holds the target's true value with the probability PredictorOptions::interval; NaN of
-  /// classes and of targets with too few labels; empty where none is asked for.
+  std::vector<double> deviation;  ///< [outputs] population standard deviation over an ensemble, empty for one run
+  /// [outputs] the prediction interval, which contains the true value with the probability PredictorOptions::interval.
+  /// NaN for classes and for targets with too few labels; empty if not requested.
   std::vector<double> low, high;
   std::vector<std::vector<double>> members;  ///< [runs][outputs] of an ensemble, empty for one run
-  std::vector<float> embedding;              ///< [layers * C] where asked for
-  std::optional<DomainPlace> domain;         ///< of a row that is ok, where asked for
+  std::vector<float> embedding;              ///< [layers * C] if requested
+  std::optional<DomainPlace> domain;         ///< of a row with status ok, if requested
 };
 
 struct Embedding {
@@ -69,14 +69,15 @@ struct Embedding {
   std::vector<float> values;  ///< [layers * C]
 };
 
-/// Thread-safe: several threads may use one object; each call uses PredictorOptions::threads inside. What a text gives
-/// depends on nothing that stands beside it; texts that occur more than once in a call are computed once.
+/// Thread-safe: several threads may use one object; each call uses PredictorOptions::threads internally. The result of
+/// a text does not depend on the other texts of the call. Duplicate texts in a call are computed once.
 class Predictor {
  public:
   /// `runs`: run directories, folders of runs (model_0, model_1, ...) or model.safetensors files. All must have the
-  /// same task and featuriser. Throws FileError naming what is missing (a model of an ensemble, a run directory's
-  /// run.json), damaged, different or, by the checksums in run.json, of another run, UsageError if the CPU is asked for
-  /// tf32, the GPU cannot be used, or an interval, a domain or explanations are asked for that the run does not have.
+  /// same task and featuriser. Throws FileError naming the file that is missing (an ensemble member, a run directory's
+  /// run.json), damaged, different or, according to the checksums in run.json, from another run. Throws UsageError if
+  /// tf32 is requested on the CPU, if the GPU cannot be used, or if the run lacks a requested interval, domain or
+  /// explanation.
   explicit Predictor(const std::vector<std::string>& runs, const PredictorOptions& options = {});
   ~Predictor();
   Predictor(Predictor&&) noexcept;
@@ -85,39 +86,40 @@ class Predictor {
   const Task& task() const;
   const FeaturizerOptions& featurizer() const;
   std::size_t num_runs() const;
-  /// What products are computed in, and why if another precision was asked for.
+  /// The precision of matrix products, with the reason if it is not the requested one.
   const UsedPrecision& precision() const;
-  /// What predictions are made from: the weight files, in the order of Prediction::members, then the trees of blends,
-  /// then a run's calibration, domain and explanation.
+  /// The files that predictions are computed from: the weight files, in the order of Prediction::members, then the
+  /// partners of blends, then a run's calibration, domain and explanation.
   const std::vector<std::string>& files() const;
-  /// [outputs] what one unit of the model's raw output, a float, is in the target's unit (of several runs the
-  /// smallest): it says how many digits of a prediction mean something. 1 where the targets were not scaled, and for
-  /// classes.
+  /// [outputs] one unit of the model's raw output (a float) in the target's unit, for several runs the smallest. It
+  /// determines how many digits of a prediction are significant. 1 for unscaled targets and for classes.
   const std::vector<double>& output_scale() const;
-  /// Targets without an interval at PredictorOptions::interval, though others have one; empty without it.
+  /// Targets without an interval at PredictorOptions::interval although others have one; empty if none is requested.
   std::vector<std::string> without_interval() const;
-  /// Of the molecules that PredictorOptions::domain compares with; null where the run keeps none of it.
+  /// Of the molecules that PredictorOptions::domain compares with; null if the run does not store them.
   const DomainLabels* domain_labels() const;
-  /// Whether heads read numbers beside the graph, and whether other methods are mixed in: parts of explanations.
+  /// Whether the head has numeric inputs in addition to the graph, and whether the run is a blend. Both contribute to
+  /// explanations.
   bool reads_inputs() const;
   bool is_blend() const;
-  /// Numbers per molecule that embed() yields.
+  /// The length of an embedding.
   int embedding_width(const EmbeddingOptions& options) const;
 
-  /// Names of measured numbers that the model reads beside the molecule (molgraph-train --descriptor-columns), K.
+  /// [K] names of the measured columns that are inputs of the model (molgraph-train --descriptor-columns).
   std::span<const std::string> input_columns() const;
 
-  /// One result per text, in order. Bad text gives a status, never an exception. `columns` [texts, K] are the
-  /// input_columns() of each, NaN = not measured; empty = none is. Throws UsageError for another number.
+  /// Returns one result per text, in order. Invalid text results in a status, never in an exception. `columns`
+  /// [texts, K] are the input_columns() of each text, NaN = missing; empty = all missing. Throws UsageError if its size
+  /// is wrong.
   std::vector<Prediction> predict(std::span<const std::string> smiles, std::span<const float> columns = {}) const;
-  /// With the embedding of each molecule, at no further cost. One run only; beside a domain the default options only
-  /// (UsageError).
+  /// Also returns the embedding of each molecule, at no additional cost. Throws UsageError for more than one run and,
+  /// if a domain is requested, for options other than the default.
   std::vector<Prediction> predict(std::span<const std::string> smiles, const EmbeddingOptions& embedding,
                                   std::span<const float> columns = {}) const;
-  /// An embedding is what the head reads: no column has a part in it.
+  /// Returns embeddings, which do not depend on input columns.
   std::vector<Embedding> embed(std::span<const std::string> smiles, const EmbeddingOptions& options = {}) const;
-  /// What predictions are made of, atom by atom, as PredictorOptions::explain says (none: UsageError), on the CPU in
-  /// fp32. For each target ten to a hundred times the work of predict().
+  /// Attributions of predictions to atoms by the method PredictorOptions::explain (UsageError if it is none), on the
+  /// CPU in fp32. Takes ten to a hundred times as long as predict() for each target.
   std::vector<Explanation> explain(std::span<const std::string> smiles, std::span<const float> columns = {}) const;
   std::vector<Explanation> explain_mol_blocks(std::span<const std::string> blocks,
                                               std::span<const float> columns = {}) const;

@@ -29,7 +29,7 @@ std::vector<double> RolloutExplainer::atoms_of(const MolecularGraph& graph) cons
   std::vector<double> atoms(static_cast<std::size_t>(graph.num_atoms()));
   for (const Model& model : models_) {
     const std::vector<double> tokens = formula::attention_rollout(model.plan, batch, 0, model.parameters);
-    const double of_atoms = 1 - tokens[0];  // what the virtual node keeps tells nothing about atoms
+    const double of_atoms = 1 - tokens[0];  // the virtual node's own part is not attributed to atoms
     for (std::size_t i = 0; i < atoms.size(); ++i)
       atoms[i] += tokens[i + 1] / of_atoms / static_cast<double>(models_.size());
   }

@@ -1,4 +1,4 @@
-// Attention rollout of a run's models, by the formula.
+// Attention rollout of a run's models, computed by the reference implementation of the formula.
 #pragma once
 
 #include <memory>
@@ -18,7 +18,7 @@ class RolloutExplainer {
   /// `weights`: the models' files. Throws FileError.
   RolloutExplainer(const std::vector<std::string>& weights, int threads);
 
-  /// One per molecule, Explanation::rollout alone: the mean over the models.
+  /// One per molecule. Fills only Explanation::rollout, the mean over the models.
   std::vector<Explanation> explain(const std::vector<FeaturizeResult>& molecules) const;
 
  private:

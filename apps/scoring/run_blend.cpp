@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t kBlendedPerPiece = 16;  // handed to a thread at once
+constexpr std::int64_t kBlendedPerPiece = 16;  // unit of work of a thread
 constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
 
 bool names_partner(const fs::path& folder, const char* partner) {
@@ -24,7 +24,7 @@ bool names_partner(const fs::path& folder, const char* partner) {
   return record && std::ranges::find(record->blend, partner) != record->blend.end();
 }
 
-/// Beside the model, or beside the ensemble that it is one of; "" if the run has no such partner.
+/// In the folder of the model or of its ensemble; "" if the run has no such partner.
 std::string partner_file(const fs::path& folder, const char* name, const char* partner) {
   std::error_code error;
   if (fs::exists(folder / name, error)) return (folder / name).string();
@@ -33,14 +33,14 @@ std::string partner_file(const fs::path& folder, const char* name, const char* p
   const fs::path above = member ? real.parent_path() : real;
   if (member && fs::exists(above / name, error)) return (above / name).string();
   if (names_partner(folder, partner))
-    throw FileError((folder / name).string() + " is missing: by its run.json the run is a blend of the model and it");
+    throw FileError((folder / name).string() + " is missing: according to run.json, the blend of the run includes it");
   if (member && names_partner(above, partner))
     throw FileError((above / name).string() +
-                    " is missing: by its run.json the ensemble is a blend of the models and it");
+                    " is missing: according to run.json, the blend of the ensemble includes it");
   return {};
 }
 
-/// The molecule's counts above 0.
+/// A molecule's positive counts.
 struct Counts {
   std::vector<std::uint32_t> column;
   std::vector<float> count;
@@ -86,11 +86,11 @@ RunBlend::Reader RunBlend::reader(const std::string& path, const std::vector<std
   const auto known = descriptor_names();
   for (const std::string& name : descriptors) {
     const auto found = std::ranges::find(known, name);
-    if (found == known.end()) throw FileError(path + ": this program computes no descriptor " + name);
+    if (found == known.end()) throw FileError(path + ": unknown descriptor " + name);
     reader.place.push_back(static_cast<std::size_t>(found - known.begin()));
   }
   if (!std::ranges::equal(columns, config.input_columns()))
-    throw FileError(path + ": reads other columns than the model beside it");
+    throw FileError(path + ": has other input columns than the run's model");
   return reader;
 }
 
@@ -121,7 +121,7 @@ std::vector<double> RunBlend::others(const MolecularGraph& graph, std::span<cons
     partners.push_back({process_->process().targets, by_process});
   }
   std::vector<double> values(own_.size());
-  blend_predictions(partners, values.data());  // with a model that says 0
+  blend_predictions(partners, values.data());  // with a model that predicts 0
   return values;
 }
 

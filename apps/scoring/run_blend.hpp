@@ -1,4 +1,4 @@
-// The partners of a run's model as scoring uses them: found beside the weights, fed with what the featuriser computes.
+// The partners of a run's model in scoring: loaded from the files next to the weights, with inputs from the featuriser.
 #pragma once
 
 #include <map>
@@ -19,35 +19,34 @@ namespace molgraph {
 inline constexpr const char* kTreesPartner = "trees";  ///< in run.json
 inline constexpr const char* kProcessPartner = "gaussian_process";
 
-/// Files beside a model; "" = the run has no such partner.
+/// The partners' files; "" = the run has no such partner.
 struct PartnerFiles {
   std::string trees, process;
   bool operator==(const PartnerFiles&) const = default;
   bool any() const { return !trees.empty() || !process.empty(); }
 };
 
-/// The partners' files beside a model file of a run directory, of an ensemble's member beside the ensemble. Throws
-/// FileError if the run's record (its own, or that of the ensemble or folds it is one of) says that there must be one
-/// that is missing.
+/// The partners' files in the folder of a model file or, for an ensemble member, in the folder of the ensemble. Throws
+/// FileError if one is missing that run.json (of the run, or of the ensemble or folds that it belongs to) requires.
 PartnerFiles partner_files_of(const std::string& weights);
 
 class RunBlend {
  public:
-  /// Throws FileError as read_trees() and read_process(), and for a descriptor that this program does not know.
+  /// Throws FileError like read_trees() and read_process(), and for an unknown descriptor.
   RunBlend(const PartnerFiles& files, const ModelConfig& config);
 
-  /// What the partners add to a run's predictions of a molecule [outputs]: the sum of share * partner. `graph` has its
-  /// fingerprint and descriptors; `columns` are the model's input_columns(), NaN = missing. Thread-safe.
+  /// The partners' contribution to a run's predictions of a molecule [outputs]: the sum of share * partner. `graph` has
+  /// its fingerprint and descriptors; `columns` are the model's input_columns(), NaN = missing. Thread-safe.
   std::vector<double> others(const MolecularGraph& graph, std::span<const float> columns) const;
-  /// `values` [outputs], what a model says of that molecule, become the run's.
+  /// Replaces `values` [outputs], a model's predictions of that molecule, by the run's predictions.
   void mix(std::span<const double> others, double* values) const;
-  /// The model's share in that output, 0 to 1; the partners have the rest.
+  /// The model's share of that output, 0 to 1; the partners have the rest.
   double own_share(std::size_t output) const { return own_[output]; }
 
  private:
-  /// Numbers of one partner: its descriptors, then the columns; NaN = missing.
+  /// Numeric inputs of one partner: its descriptors, then the columns; NaN = missing.
   struct Reader {
-    std::vector<std::size_t> place;  ///< of each of its descriptors among descriptor_names()
+    std::vector<std::size_t> place;  ///< index of each of its descriptors in descriptor_names()
     std::vector<float> numbers(const MolecularGraph& graph, std::span<const float> columns) const;
   };
   static Reader reader(const std::string& path, const std::vector<std::string>& descriptors,
@@ -59,12 +58,13 @@ class RunBlend {
   std::vector<double> own_;  ///< [outputs] the model's share
 };
 
-/// The partners of each model, null = none; models with the same files share them. `config`: of any of the models,
-/// which read the same inputs. The files read are added to `files`. Throws as RunBlend().
+/// The partners of each model, null = none; models with the same files share them. `config`: of any of the models, all
+/// of which have the same inputs. Appends the files that it reads to `files`. Throws like RunBlend().
 std::vector<std::shared_ptr<const RunBlend>> load_blends(const std::vector<PartnerFiles>& beside,
                                                          const ModelConfig& config, std::vector<std::string>& files);
 
-/// What the partners add to the predictions of many molecules [molecules, outputs], by partners: runs may share them.
+/// The partners' contribution to the predictions of many molecules [molecules, outputs]. The key is the RunBlend, which
+/// runs may share.
 using PartnerRows = std::map<const RunBlend*, std::vector<double>>;
 /// `blends`: of each run, null = none. `columns` [molecules, measured]. Rows without a graph are 0.
 PartnerRows partner_rows(const std::vector<std::shared_ptr<const RunBlend>>& blends,

@@ -59,16 +59,16 @@ std::string RunFiles::problem(const std::string& file) {
   if (is_member(member)) records.emplace_back(member + "/" + name, &record_of(folder.parent_path().string()));
   std::erase_if(records, [](const auto& one) { return !one.second->exists; });
   if (records.empty())
-    return (folder_of(file) / kRunRecord).string() + " is missing; give model.safetensors itself to score it alone";
+    return (folder_of(file) / kRunRecord).string() + " is missing; specify model.safetensors to score the model alone";
   std::string sum;
   for (const auto& [place, record] : records) {
     if (record->checksums.empty()) continue;
     const auto known = record->checksums.find(place);
     if (known == record->checksums.end())
-      return file + ": run.json does not list this file: the run has not written it";
+      return file + ": run.json does not list this file, so it is not part of the run";
     if (sum.empty()) sum = sha256_of_file(file);
     if (sum != known->second)
-      return file + ": is not the file that the run wrote: its SHA-256 is not the one in run.json";
+      return file + ": is not the file that the run wrote: its SHA-256 differs from the one in run.json";
   }
   return {};
 }
@@ -94,9 +94,7 @@ std::vector<std::string> run_file_problems(const std::string& run) {
   };
   RunFiles runs;
   std::error_code error;
-  const auto missing = [](const fs::path& file) {
-    return file.string() + " is missing: by its run.json the run has it";
-  };
+  const auto missing = [](const fs::path& file) { return file.string() + " is missing, although run.json records it"; };
   const auto check_folder = [&](const fs::path& folder) {
     try {
       const std::optional<RunRecord> record = read_run_record(folder.string());
@@ -105,7 +103,7 @@ std::vector<std::string> run_file_problems(const std::string& run) {
       if (!record) return;
       for (const auto& [name, sum] : record->checksums)
         if (fs::path(name).filename() != kDomainFile && !fs::exists(folder / name, error)) add(missing(folder / name));
-      // What records without checksums know.
+      // Records without checksums also contain this.
       if (record->calibrated && !fs::exists(folder / kCalibrationFile, error)) add(missing(folder / kCalibrationFile));
     } catch (const FileError& problem) {  // a damaged record
       add(problem.what());
@@ -118,7 +116,7 @@ std::vector<std::string> run_file_problems(const std::string& run) {
       (void)partner_files_of(weights);
       (void)explanation_file_of(weights);
     } catch (const FileError& problem) {
-      if (problems.empty()) add(problem.what());  // else it is one of these
+      if (problems.empty()) add(problem.what());  // else it is already listed
     }
   }
   return problems;

@@ -1,4 +1,4 @@
-// Which files belong to a run: run.json has the SHA-256 of those that predictions are made from.
+// Checks which files belong to a run. run.json contains the SHA-256 of the files that predictions are computed from.
 #pragma once
 
 #include <map>
@@ -7,16 +7,17 @@
 
 namespace molgraph {
 
-/// The SHA-256 of the files in a run directory that predictions are made from (weights, partners, calibration, training
-/// molecules, training mean), by their path in it, those of its members model_0, model_1, ... too. Throws FileError.
+/// The SHA-256 of the files in a run directory that predictions are computed from (weights, partners, calibration,
+/// training molecules, training mean), by their path in it, including those of its members model_0, model_1, ... Throws
+/// FileError.
 std::map<std::string, std::string> checksums_of(const std::string& folder);
 
-/// Checks that files are those that their runs wrote. The records of a file are the run.json beside it and, of a member
-/// of an ensemble or of folds, the run.json above it; the file must agree with both, and one must exist. A record
-/// without checksums, of an earlier version or of a training that has not ended, accepts every file.
+/// Checks that files are those that their runs wrote. The records of a file are the run.json in its folder and, for an
+/// ensemble member or a fold, the run.json in the parent folder. The file must match both, and one must exist. A record
+/// without checksums (from an earlier version or an unfinished training) accepts every file.
 class RunFiles {
  public:
-  /// Why `file`, which exists, does not belong to its run; "" = it does. Throws FileError if it or a record cannot be
+  /// Why `file`, which exists, does not belong to its run; "" if it does. Throws FileError if it or a record cannot be
   /// read.
   std::string problem(const std::string& file);
 
@@ -30,12 +31,12 @@ class RunFiles {
   std::map<std::string, Record> records_;  ///< by folder
 };
 
-/// Throws FileError for the first of `files` that does not belong to its run. A model file that is one of `given`, the
-/// runs as the user names them, is not checked, nor is what lies beside it: it is scored without its run.
+/// Throws FileError for the first of `files` that does not belong to its run. If `given` (the runs as specified by the
+/// user) contains a model file, it is scored without its run, so neither it nor the files in its folder are checked.
 void check_run_files(const std::vector<std::string>& given, const std::vector<std::string>& files);
 
-/// What a run directory lacks for predictions: files that are missing by its run.json, but for domain.safetensors,
-/// which may have been taken out, and files that are not its own. Throws FileError as weight_files().
+/// Problems of a run directory: files that are in run.json but missing (except domain.safetensors, which may have been
+/// removed), and files that do not belong to the run. Throws FileError like weight_files().
 std::vector<std::string> run_file_problems(const std::string& run);
 
 }  // namespace molgraph

@@ -68,7 +68,7 @@ MeasuredLabels measured_labels_of(const Json& all) {
 /// model_K of a folder.
 fs::path member(const fs::path& folder, std::int64_t k) { return folder / ("model_" + std::to_string(k)); }
 
-/// One more than the largest K of the models that are there.
+/// One more than the largest K of the existing models.
 std::int64_t count_members(const fs::path& folder) {
   std::int64_t count = 0;
   std::error_code error;
@@ -94,16 +94,16 @@ void find_weights(const fs::path& path, std::vector<std::string>& files) {
     return;
   }
   if (known == 0 && there == 0)
-    throw FileError(path.string() + ": a folder without model.safetensors and without model_0");
+    throw FileError(path.string() + ": the folder contains neither model.safetensors nor model_0");
   if (known > 0 && there > known) {
     throw FileError(member(path, there - 1).string() + ": the run has " + std::to_string(known) +
-                    " models by its run.json; this is none of them");
+                    " models according to run.json; this is not one of them");
   }
   for (std::int64_t k = 0; k < std::max(known, there); ++k) {
     if (!fs::is_directory(member(path, k), error)) {
       throw FileError(member(path, k).string() + " is missing: " +
                       (known > 0 ? "the run has " + std::to_string(known) + " models"
-                                 : member(path, there - 1).filename().string() + " is there"));
+                                 : member(path, there - 1).filename().string() + " exists"));
     }
     find_weights(member(path, k), files);
   }
@@ -160,7 +160,7 @@ std::optional<RunRecord> read_run_record(const std::string& folder) {
     if (version != 1)
       throw FileError(path + ": has version " + std::to_string(version) + "; this program reads version 1");
     all.at("members").get_to(r.members);
-    if (r.members < 0 || r.members > kMostMembers) throw FileError(path + ": an impossible number of models");
+    if (r.members < 0 || r.members > kMostMembers) throw FileError(path + ": invalid number of models");
     all.at("program").get_to(r.program);
     if (!all.contains("finished")) return r;
     all.at("finished").get_to(r.finished);
@@ -192,7 +192,7 @@ std::optional<RunRecord> read_run_record(const std::string& folder) {
     r.calibrated = all.value("calibrated", false);
     r.explained = all.value("explained", false);
     if (const auto checksums = all.find("checksums"); checksums != all.end()) checksums->get_to(r.checksums);
-    if (const auto blend = all.find("blend"); blend != all.end() && blend->is_boolean())  // of version 0.1
+    if (const auto blend = all.find("blend"); blend != all.end() && blend->is_boolean())  // version 0.1
       r.blend = blend->get<bool>() ? std::vector<std::string>{"trees"} : std::vector<std::string>{};
     else if (blend != all.end()) blend->get_to(r.blend);
     if (all.contains(kSuspiciousKey))

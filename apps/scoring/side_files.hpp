@@ -1,4 +1,4 @@
-// One rule for names: whatever a program puts beside an output OUT is called OUT and a suffix.
+// Names of the files that a program writes next to an output OUT: OUT with a suffix.
 #pragma once
 
 #include <string>
@@ -6,14 +6,15 @@
 
 namespace molgraph {
 
-/// OUT while it is unfinished. (Files that nobody goes on with grow as OUT.part.PROCESS.NUMBER: AtomicFile.)
+/// OUT while it is unfinished. (Files that cannot be resumed are OUT.part.PROCESS.NUMBER until they are complete:
+/// AtomicFile.)
 inline std::string part_path(const std::string& output) { return output + ".part"; }
-/// What `file`, OUT or OUT.part, is made from: ResumeRecord.
+/// The ResumeRecord of `file`, OUT or OUT.part: the inputs that it is computed from.
 inline std::string record_path(const std::string& file) { return file + ".json"; }
-/// The rows' names beside a matrix OUT.npy, which has no room for them.
+/// The names of the rows of a matrix OUT.npy, whose format cannot contain them.
 inline std::string rows_path(const std::string& output) { return output + ".rows.csv"; }
 
-/// All that a program may write for an output that lines are written to, itself included.
+/// All files that a program may write for a line-by-line output, including the output itself.
 inline std::vector<std::string> files_of_lines(const std::string& output) {
   const std::string part = part_path(output), record = record_path(output), part_record = record_path(part);
   return {output, part, record, part_record, part_path(part_record)};

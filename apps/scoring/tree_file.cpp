@@ -26,7 +26,7 @@ void read_nodes(const PartnerFile& file, Trees& trees) {
   const std::size_t count = feature.size();
   if (left.size() != count || right.size() != count || threshold.size() != count || value.size() != count ||
       missing_left.size() != count)
-    file.damaged("its arrays of nodes differ in length");
+    file.damaged("the node arrays differ in length");
   trees.nodes.reserve(count);
   for (std::size_t i = 0; i < count; ++i)
     trees.nodes.push_back({.feature = feature[i],
@@ -75,7 +75,7 @@ Trees read_trees(const std::string& path, const Task& task, const FeaturizerOpti
     file.read_shares(trees.targets);
   } else {
     const auto of_model = file.array<double>("weight");
-    if (of_model.size() != trees.targets.size()) file.damaged("not one weight for each target");
+    if (of_model.size() != trees.targets.size()) file.damaged("not one weight per target");
     for (std::size_t t = 0; t < of_model.size(); ++t) trees.targets[t].share = 1 - of_model[t];
   }
   if (const std::string why = trees_problem(trees); !why.empty()) file.damaged(why);

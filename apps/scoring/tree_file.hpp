@@ -1,4 +1,4 @@
-// RUN/trees.safetensors: the trees of a run (docs/reference/blend.md has the arrays).
+// RUN/trees.safetensors: the trees of a run (docs/reference/blend.md describes the arrays).
 #pragma once
 
 #include <string>
@@ -11,11 +11,11 @@ namespace molgraph {
 
 inline constexpr const char* kTreesFile = "trees.safetensors";
 
-/// Equal bytes for equal trees; atomic. `featurizer`: of the run. Throws FileError.
+/// Writes equal bytes for equal trees. Atomic. `featurizer`: of the run. Throws FileError.
 void write_trees(const std::string& path, const Trees& trees, const FeaturizerOptions& featurizer);
 
-/// Throws FileError for a file that is missing, damaged (trees_problem), of a later version, or that belongs to another
-/// task or featuriser than the model's.
+/// Throws FileError if the file is missing, damaged (trees_problem), of a later version, or belongs to another task or
+/// featuriser than the model's.
 Trees read_trees(const std::string& path, const Task& task, const FeaturizerOptions& featurizer);
 
 }  // namespace molgraph

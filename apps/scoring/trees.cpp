@@ -30,17 +30,17 @@ double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
 std::string node_problem(const Trees& trees, std::size_t at, std::int64_t end) {
   const TreeNode& node = trees.nodes[at];
-  if (!std::isfinite(node.threshold) || !std::isfinite(node.value)) return "holds a number that is not finite";
+  if (!std::isfinite(node.threshold) || !std::isfinite(node.value)) return "contains a number that is not finite";
   if (node.feature < 0) return {};
   if (static_cast<std::size_t>(node.feature) >= trees.features())
-    return text("asks for column %d of %zu", node.feature, trees.features());
+    return text("uses column %d of %zu", node.feature, trees.features());
   for (const std::int32_t child : {node.left, node.right})
-    if (child <= static_cast<std::int64_t>(at) || child >= end)  // so that no walk goes in a circle
-      return text("has child %d, which is no later node of its tree", child);
+    if (child <= static_cast<std::int64_t>(at) || child >= end)  // prevents cycles
+      return text("has child %d, which is not a later node of its tree", child);
   return {};
 }
 
-/// Of offsets into `count` things: from 0 up to `count`, never falling.
+/// Whether these are valid offsets into `count` elements: from 0 to `count`, non-decreasing.
 bool are_offsets(const std::vector<std::int64_t>& offsets, std::size_t count) {
   return !offsets.empty() && offsets.front() == 0 && offsets.back() == static_cast<std::int64_t>(count) &&
          std::ranges::is_sorted(offsets);
@@ -68,15 +68,16 @@ std::string trees_problem(const Trees& trees) {
   if (std::string why = targets_problem(trees.targets); !why.empty()) return why;
   const std::size_t outputs = outputs_of(trees.targets);
   if (trees.base.size() != outputs || trees.scale.size() != outputs || trees.output_offset.size() != outputs + 1)
-    return text("%zu outputs in one place, %zu in another", outputs, trees.base.size());
+    return text("the targets have %zu outputs, but base (%zu), scale or output_offset has another size", outputs,
+                trees.base.size());
   for (std::size_t o = 0; o < outputs; ++o)
     if (!std::isfinite(trees.base[o]) || !std::isfinite(trees.scale[o]))
       return text("the base or scale of output %zu is not finite", o);
   const std::size_t count = trees.tree_offset.empty() ? 0 : trees.tree_offset.size() - 1;
-  if (!are_offsets(trees.output_offset, count)) return "the outputs' trees are no parts of all trees";
-  if (!are_offsets(trees.tree_offset, trees.nodes.size())) return "the trees' nodes are no parts of all nodes";
+  if (!are_offsets(trees.output_offset, count)) return "invalid offsets of the outputs";
+  if (!are_offsets(trees.tree_offset, trees.nodes.size())) return "invalid offsets of the trees";
   for (std::size_t t = 0; t < count; ++t) {
-    if (trees.tree_offset[t] == trees.tree_offset[t + 1]) return text("tree %zu has no node", t);
+    if (trees.tree_offset[t] == trees.tree_offset[t + 1]) return text("tree %zu has no nodes", t);
     for (std::int64_t at = trees.tree_offset[t]; at < trees.tree_offset[t + 1]; ++at)
       if (const std::string why = node_problem(trees, static_cast<std::size_t>(at), trees.tree_offset[t + 1]);
           !why.empty())

@@ -1,5 +1,5 @@
-// Trees that a run may hold beside its model: what they say of a molecule. They are made in training
-// (apps/training/baselines); scoring needs no library for them.
+// Predictions of the trees that a run may contain in addition to its model. Training fits them
+// (apps/training/baselines); scoring requires no library.
 #pragma once
 
 #include <cstdint>
@@ -12,21 +12,21 @@
 
 namespace molgraph {
 
-/// One place of a tree. A molecule starts at the first node of the tree and goes on until it comes to a leaf.
+/// One node of a tree. Evaluation starts at the first node of the tree and ends at a leaf.
 struct TreeNode {
-  std::int32_t feature = -1;           ///< the column that is asked for; -1 = a leaf
-  float threshold = 0;                 ///< a number below it goes left, another one right
+  std::int32_t feature = -1;           ///< column to compare; -1 = a leaf
+  float threshold = 0;                 ///< go left if the value is below it, else right
   float value = 0;                     ///< of a leaf
-  std::int32_t left = -1, right = -1;  ///< nodes of the same tree behind this one; -1 in a leaf
-  bool missing_left = false;           ///< where a number that is missing (NaN) goes
+  std::int32_t left = -1, right = -1;  ///< later nodes of the same tree; -1 in a leaf
+  bool missing_left = false;           ///< whether a missing value (NaN) goes left
 };
 
-/// Trees of all outputs of a task, target-major as a model's outputs. Output o is base[o] + scale[o] * (sum of the
-/// leaves of its trees): in the target's unit for regression, the log-odds of the label 1 for a binary target, and what
-/// the softmax over its classes takes for multiclass.
+/// Trees for all outputs of a task, target-major like a model's outputs. Output o is base[o] + scale[o] * (sum of the
+/// leaves of its trees): in the target's unit for regression, the log-odds of label 1 for a binary target, and the
+/// input of the softmax over the classes for multiclass.
 struct Trees {
-  std::vector<std::string> descriptors;  ///< names of the columns behind the fingerprint's counts
-  std::vector<std::string> columns;      ///< names of the user's own columns behind those
+  std::vector<std::string> descriptors;  ///< names of the columns after the fingerprint counts
+  std::vector<std::string> columns;      ///< names of the user's input columns, which follow the descriptors
   std::vector<BlendTarget> targets;
   std::vector<std::int64_t> output_offset{0};  ///< [outputs + 1] into the trees
   std::vector<std::int64_t> tree_offset{0};    ///< [trees + 1] into the nodes
@@ -34,16 +34,16 @@ struct Trees {
   std::vector<TreeNode> nodes;
 
   std::size_t outputs() const { return base.size(); }
-  /// Numbers of one molecule: the fingerprint's counts (kFingerprintBins), the descriptors, the columns.
+  /// Length of a molecule's row: the fingerprint counts (kFingerprintBins), the descriptors, the columns.
   std::size_t features() const;
 };
 
-/// Predictions [outputs] of one molecule as users see them: the target's unit, probabilities, class probabilities.
-/// `row` [features()]: NaN = missing; so is a count of 0.
+/// Predictions [outputs] of one molecule: in the target's unit, probabilities, or class probabilities.
+/// `row` [features()]: NaN = missing; a count of 0 is also missing.
 void tree_predictions(const Trees& trees, std::span<const float> row, double* values);
 
-/// Why these cannot be trees of any task, "" if they can: what a damaged file would hold. A walk through trees without
-/// a problem ends, and touches nothing outside.
+/// Why these trees are invalid for every task, as in a damaged file; "" if they are valid. The evaluation of valid
+/// trees terminates and stays within bounds.
 std::string trees_problem(const Trees& trees);
 
 }  // namespace molgraph

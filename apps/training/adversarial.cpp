@@ -21,8 +21,8 @@ FlagOptions flag_from_string(const std::string& text) {
       !(options.step_size > 0 && options.step_size <= kMostNoise) ||
       !(options.magnitude >= 0 && options.magnitude <= kMostNoise)) {
     throw UsageError("--flag " + text +
-                     ": give ascents,step,magnitude, such as 2,0.2,0: 1 to 100 ascents, a step above 0, a " +
-                     "magnitude of 0 (unbounded) or more, both at most 1000");
+                     ": expected ascents,step,magnitude, for example 2,0.2,0: 1 to 100 ascents, step above 0, " +
+                     "magnitude 0 (unbounded) or above, step and magnitude at most 1000");
   }
   return options;
 }
@@ -41,7 +41,7 @@ torch::Tensor next_perturbation(const FlagOptions& options, const GraphBatch& ba
   const torch::Tensor ascent = perturbation.grad().sign().index_fill(0, virtual_tokens(batch), 0.0);
   torch::Tensor next = perturbation + options.step_size * ascent;
   if (options.magnitude > 0) {
-    const torch::Tensor length = next.norm(2, 1, true).clamp_min(1e-30);  // token 0 has the length 0
+    const torch::Tensor length = next.norm(2, 1, true).clamp_min(1e-30);  // token 0 has length 0
     next = next * (options.magnitude / length).clamp_max(1.0);
   }
   return next.detach().requires_grad_(true);

@@ -1,4 +1,4 @@
-// Batches in training order: shuffled per epoch, packed by a thread of their own while the model works.
+// Batches in training order: shuffled per epoch and packed by a separate thread while the model computes.
 #pragma once
 
 #include <torch/torch.h>
@@ -20,30 +20,30 @@
 namespace molgraph {
 
 struct TrainBatch {
-  GraphBatch graph;          ///< GraphBatch::row = index in the set, the key of the molecule's random numbers
+  GraphBatch graph;          ///< GraphBatch::row = index in the set; key of the molecule's random numbers
   torch::Tensor targets;     ///< [B, T] float64, missing = NaN
-  LabelTerms terms{};        ///< of the targets
-  std::int64_t present = 0;  ///< targets that are not missing, in the parts of all processes together
+  LabelTerms terms{};        ///< bounds and weights of the targets
+  std::int64_t present = 0;  ///< number of labels in the batch, summed over all processes
 };
 
-/// Packs the molecules `indices` of `set`.
+/// Packs the molecules `indices` of `set` into one batch.
 TrainBatch make_batch(const MoleculeSet& set, std::span<const std::int64_t> indices, const PackOptions& options,
                       const LabelWeights& weights = {});
 
-/// Targets of these molecules that are not missing.
+/// Returns the number of labels of these molecules.
 std::int64_t count_present(const MoleculeSet& set, std::span<const std::int64_t> indices);
 
-/// How the training molecules come.
+/// Determines the order of the training molecules.
 struct EpochPlan {
   std::int64_t batch_size = 1;
-  std::int64_t parts = 1;  ///< an epoch is a share of so many of a pass over them, in whole batches
+  std::int64_t parts = 1;  ///< an epoch is 1/parts of a pass over the molecules, in whole batches
   std::uint64_t seed = 0;
 };
-/// Those of epoch 0, 1, ... in their order: shuffled for every pass.
+/// Returns the training molecules of an epoch (from 0) in order. Each pass is shuffled again.
 std::vector<std::int64_t> order_of_epoch(std::vector<std::int64_t> train, const EpochPlan& plan, std::int64_t epoch);
 
-/// Packs `indices` in chunks of `batch_size`, starting with batch number `first`, two batches ahead of the consumer; of
-/// every chunk, this process's part.
+/// Packs `indices` in chunks of `batch_size`, starting with batch number `first` and working two batches ahead of the
+/// consumer. Packs only this process's part of each chunk.
 class BatchStream {
  public:
   BatchStream(const MoleculeSet& set, std::vector<std::int64_t> indices, std::int64_t batch_size, std::int64_t first,
@@ -52,7 +52,7 @@ class BatchStream {
   BatchStream(const BatchStream&) = delete;
   BatchStream& operator=(const BatchStream&) = delete;
 
-  /// False at the end. An exception of the packing thread is thrown here.
+  /// Returns false at the end. Rethrows exceptions of the packing thread.
   bool next(TrainBatch& batch);
 
  private:

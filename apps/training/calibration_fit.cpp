@@ -15,17 +15,17 @@ namespace {
 
 constexpr double kLeastTemperature = 0.25, kMostTemperature = 10;
 constexpr double kLeastProbability = 1e-12;
-constexpr double kStandardErrors = 2;  // that a temperature must gain
+constexpr double kStandardErrors = 2;  // minimum gain of a temperature, in standard errors
 constexpr std::size_t kTargetsNamed = 5;
 
-/// One label of a target, with what is said of it.
+/// One label of a target with its prediction.
 struct Labelled {
   const double* values;  ///< [outputs of the target]
   double deviation;      ///< of the first output; 0 without an ensemble
   double label;
 };
 
-/// Those of target number `t`, whose outputs begin at `first`.
+/// Returns the labels of target number `t`, whose outputs begin at `first`.
 std::vector<Labelled> labelled(const PredictedRows& rows, std::size_t t, std::size_t targets, std::size_t first,
                                std::size_t outputs) {
   std::vector<Labelled> all;
@@ -38,7 +38,7 @@ std::vector<Labelled> labelled(const PredictedRows& rows, std::size_t t, std::si
   return all;
 }
 
-/// Negative log-likelihood of each label.
+/// Returns the negative log-likelihood of each label.
 std::vector<double> log_losses(const TargetCalibration& target, const std::vector<Labelled>& rows) {
   std::vector<double> losses, row;
   for (const Labelled& one : rows) {
@@ -52,8 +52,9 @@ std::vector<double> log_losses(const TargetCalibration& target, const std::vecto
   return losses;
 }
 
-/// The same against what a temperature is fitted to: not 1 for a label's class and 0 for the others, but (n + 1) / (n +
-/// K) and 1 / (n + K), with n labels of that class and K classes (Platt 1999, section 2.2, for two).
+/// Returns the same for Platt's targets, to which a temperature is fitted: instead of 1 for the label's class and 0 for
+/// the others, (n + 1)/(n + K) and 1/(n + K), with n labels of that class and K classes (Platt 1999, section 2.2, for
+/// two classes).
 std::vector<double> smoothed_losses(const TargetCalibration& target, const std::vector<Labelled>& rows) {
   const bool binary = target.kind == TaskKind::binary;
   const std::size_t classes = binary ? 2 : static_cast<std::size_t>(target.outputs);
@@ -80,7 +81,7 @@ double mean_of(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-/// Is the mean of the gains more than kStandardErrors above nothing?
+/// Returns true if the mean gain exceeds kStandardErrors standard errors.
 bool is_gain(const std::vector<double>& gains) {
   const double mean = mean_of(gains), n = static_cast<double>(gains.size());
   double squares = 0;
@@ -88,8 +89,9 @@ bool is_gain(const std::vector<double>& gains) {
   return mean > kStandardErrors * std::sqrt(squares / (n - 1) / n);
 }
 
-/// The loss is convex in 1 / temperature, so it has one minimum between the bounds: golden section. 1 where that is not
-/// clearly better: what luck in a hundred labels finds makes other molecules' probabilities worse.
+/// Minimises the loss by golden-section search. The loss is convex in 1/temperature, so it has one minimum between the
+/// bounds. Returns 1 if the gain is not clear, because a gain by chance on a hundred labels makes the probabilities of
+/// other molecules worse.
 double best_temperature(TargetCalibration target, const std::vector<Labelled>& rows) {
   const double golden = (std::sqrt(5.0) - 1) / 2;
   const auto loss = [&](double log_temperature) {
@@ -116,7 +118,7 @@ double best_temperature(TargetCalibration target, const std::vector<Labelled>& r
   return is_gain(gains) ? target.temperature : 1;
 }
 
-/// Names of the first few, and how many there are.
+/// Returns the first few names and, if there are more, the number of names.
 std::string named(const std::vector<std::string>& names) {
   return (names.size() > kTargetsNamed ? std::to_string(names.size()) + " targets: " : "") +
          list_of(names, kTargetsNamed);
@@ -124,14 +126,14 @@ std::string named(const std::vector<std::string>& names) {
 
 const char* words_of(CalibrationPart part) {
   switch (part) {
-    case CalibrationPart::calibration: return "calibration part";
-    case CalibrationPart::folds: return "folds' test parts";
-    case CalibrationPart::inner_folds: return "training and validation part, out of fold";
-    default: return "validation part";
+    case CalibrationPart::calibration: return "calibration set";
+    case CalibrationPart::folds: return "folds' test sets";
+    case CalibrationPart::inner_folds: return "training and validation sets (out-of-fold)";
+    default: return "validation set";
   }
 }
 
-/// Probability of the class that is said (of two classes: of label 1), and whether it is the label.
+/// Returns the ECE of the predicted class's probability (for binary targets, of label 1).
 double calibration_error(const TargetCalibration& target, const std::vector<Labelled>& rows) {
   std::vector<double> probabilities, row;
   std::vector<int> happened;
@@ -183,7 +185,7 @@ void add_coverage(const TargetCalibration& target, const std::vector<Labelled>& 
 
 double expected_calibration_error(const std::vector<double>& probabilities, const std::vector<int>& happened) {
   constexpr std::size_t kBins = 10;
-  std::array<double, kBins> difference{};  // of sums: said - happened
+  std::array<double, kBins> difference{};  // of sums: predicted - happened
   for (std::size_t i = 0; i < probabilities.size(); ++i) {
     const auto bin = static_cast<std::size_t>(std::max(0.0, probabilities[i]) * kBins);
     difference[std::min(bin, kBins - 1)] += probabilities[i] - happened[i];
@@ -246,21 +248,23 @@ std::vector<std::string> calibration_notes(const Calibration& calibration, bool 
   }
   const std::string part = words_of(calibration.part);
   if (!few.empty())
-    notes.push_back("Too few labels in the " + part + " for an interval or a temperature (" +
-                    std::to_string(kFewestCalibrationLabels) + " are needed): " + named(few) +
+    notes.push_back("Too few labels in the " + part + " for an interval or a temperature (at least " +
+                    std::to_string(kFewestCalibrationLabels) + " are required): " + named(few) +
                     (calibration.part == CalibrationPart::valid && inner_folds
-                         ? " (--out-of-fold uses the training part too)"
+                         ? " (--out-of-fold also uses the training set)"
                          : ""));
   if (!intervals.empty())
-    notes.push_back("Intervals (molgraph-score --interval) from the errors in the " + part + ": " + named(intervals) +
+    notes.push_back("Prediction intervals (molgraph-score --interval) from the errors on the " + part + ": " +
+                    named(intervals) +
                     (calibration.part == CalibrationPart::valid || calibration.part == CalibrationPart::inner_folds
-                         ? "; approximate, as that part chose the epoch (--calibration-size keeps one apart)"
+                         ? "; approximate, because the best epoch was chosen on the same data "
+                           "(--calibration-size uses a separate set)"
                          : ""));
   if (!temperatures.empty())
-    notes.push_back("Temperatures of the probabilities, by the " + part + ": " + named(temperatures));
+    notes.push_back("Temperatures of the probabilities, fitted to the " + part + ": " + named(temperatures));
   if (!as_they_are.empty())
-    notes.push_back("Probabilities stay as the model says them, for the " + part +
-                    " shows no clear gain by a temperature: " + named(as_they_are));
+    notes.push_back("Probabilities are not scaled, because on the " + part +
+                    " a temperature gives no clear gain: " + named(as_they_are));
   return notes;
 }
 

@@ -20,13 +20,13 @@ DType dtype_of(const torch::Tensor& tensor) {
   }
 }
 
-/// The lines of an identity: "key = value" of each option, and others.
+/// The lines of an identity: "key = value" for each option, and others.
 struct IdentityLines {
   std::set<std::string> all, keys;
   explicit IdentityLines(const std::string& text) {
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) {
-      // --out-of-fold was true or false before it could be left open
+      // earlier versions stored --out-of-fold as true or false
       if (line == "out-of-fold = false") line = "out-of-fold = 'off'";
       if (line == "out-of-fold = true") line = "out-of-fold = 'on'";
       all.insert(line);
@@ -35,7 +35,8 @@ struct IdentityLines {
   }
 };
 
-/// An option that the version of the checkpoint did not have is no difference: that version did without.
+/// Returns true if the identities agree. An option that did not exist in the version that wrote the checkpoint is not a
+/// difference.
 bool agrees(const std::string& stored, const std::string& identity) {
   const IdentityLines before(stored), now(identity);
   const auto is_new = [&](const std::string& line) {
@@ -98,8 +99,7 @@ TrainerState read_checkpoint(const std::string& path, const std::string& identit
     throw FileError(path + ": not a checkpoint of molgraph-train");
   }
   if (!agrees(stored_identity->second, identity)) {
-    throw FileError(path +
-                    ": belongs to a run with other options or other data; --resume needs those it was started with");
+    throw FileError(path + ": belongs to a run with other options or other data; --resume requires the original ones");
   }
   TrainerState state;
   try {
@@ -110,12 +110,12 @@ TrainerState read_checkpoint(const std::string& path, const std::string& identit
   torch::NoGradGuard no_grad;
   for (const auto& [name, tensor] : tensors) {
     const auto found = file.tensors.find(name);
-    // Before they were kept in double, the targets' mean and deviation were float32.
+    // Earlier versions stored the targets' mean and deviation as float32.
     const bool narrow =
         dtype_of(tensor) == DType::f64 && found != file.tensors.end() && found->second.dtype == DType::f32;
     if (found == file.tensors.end() || (found->second.dtype != dtype_of(tensor) && !narrow) ||
         c10::IntArrayRef(found->second.shape) != tensor.sizes()) {
-      throw FileError(path + ": damaged checkpoint: " + name + " is missing or misshapen");
+      throw FileError(path + ": damaged checkpoint: " + name + " is missing or has the wrong shape");
     }
     torch::Tensor target = tensor;
     target.copy_(torch::from_blob(const_cast<std::byte*>(found->second.bytes.data()), found->second.shape,
@@ -130,7 +130,7 @@ std::optional<TrainerState> state_of_checkpoint(const std::string& path) {
     const SafetensorsFile file = read_safetensors(path);
     const auto stored = file.metadata.find("molgraph.state");
     if (stored != file.metadata.end()) return state_from_text(stored->second);
-  } catch (const FileError&) {  // who reads it all says what is wrong
+  } catch (const FileError&) {  // read_checkpoint() reports the error
   } catch (const nlohmann::json::exception&) {
   }
   return std::nullopt;

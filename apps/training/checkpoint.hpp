@@ -1,4 +1,4 @@
-// Everything a run needs to go on as if nothing had happened.
+// Checkpoints: the complete state of an interrupted run. A resumed run gives the same result as an uninterrupted one.
 #pragma once
 
 #include <torch/torch.h>
@@ -11,7 +11,7 @@
 
 namespace molgraph {
 
-/// Counters of the loop; written with all digits.
+/// Counters of the training loop, stored with full precision.
 struct TrainerState {
   std::int64_t step = 0;   ///< updates done
   std::int64_t epoch = 0;  ///< epochs finished
@@ -22,24 +22,25 @@ struct TrainerState {
   std::int64_t best_epoch = 0;  ///< 0 = none yet
   bool finished = false;
   bool stopped_early = false;
-  std::string metrics_csv;  ///< the whole of metrics.csv so far
+  std::string metrics_csv;  ///< the content of metrics.csv so far
 };
 
 using NamedTensors = std::vector<std::pair<std::string, torch::Tensor>>;
 
-/// As a checkpoint has it, and back. Throws nlohmann::json::exception on a text of something else.
+/// Convert the state to and from the text in a checkpoint. state_from_text() throws nlohmann::json::exception on other
+/// text.
 std::string to_text(const TrainerState& state);
 TrainerState state_from_text(const std::string& text);
 
-/// Atomic. `tensors` are weights, averages and the optimiser's moments under distinct names.
+/// Writes a checkpoint atomically. `tensors` are weights, averages and the optimiser's moments under distinct names.
 void write_checkpoint(const std::string& path, const std::string& identity, const TrainerState& state,
                       const NamedTensors& tensors);
 
-/// Copies into `tensors`, which must have the names and shapes of the file. Throws FileError: damaged, another
-/// identity.
+/// Reads a checkpoint into `tensors`, which must have the file's names and shapes. Throws FileError if the file is
+/// damaged or has a different identity.
 TrainerState read_checkpoint(const std::string& path, const std::string& identity, const NamedTensors& tensors);
 
-/// The counters alone; nothing where there is no such file or it is no checkpoint.
+/// Returns the counters only, or nullopt if the file does not exist or is not a checkpoint.
 std::optional<TrainerState> state_of_checkpoint(const std::string& path);
 
 }  // namespace molgraph

@@ -11,10 +11,10 @@ void check_compute(const TrainRun& run) {
   const TrainingSettings& t = run.options.training;
   if (t.backend == TrainingBackend::reference) {
     if (run.gpu)
-      throw UsageError("--backend reference computes on the CPU; without it, --device cuda computes on the GPU");
+      throw UsageError("--backend reference runs on the CPU only; leave it out to train on the GPU with --device cuda");
     if (t.precision != Precision::fp32)
       throw UsageError(std::string("--precision ") + to_string(t.precision) +
-                       " is the engines'; --backend reference has fp32 only");
+                       " is not available with --backend reference, which supports fp32 only");
   }
   const UsedPrecision used = precision_of(run);
   check_device(device_of(run.gpu.value_or(-1)), used.precision);

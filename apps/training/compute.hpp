@@ -1,4 +1,4 @@
-// What computes while a run trains: LibTorch's operations or an engine, and how the trainer asks it.
+// Compute backend of a training run (LibTorch operations or an engine) and its interface to the trainer.
 #pragma once
 
 #include <memory>
@@ -11,20 +11,20 @@
 
 namespace molgraph {
 
-/// Null where LibTorch's operations compute.
+/// Null = LibTorch operations.
 using Compute = std::shared_ptr<EngineBoundary>;
 
-/// Throws UsageError where the options contradict each other or this machine cannot do what they ask for.
+/// Throws UsageError if the options contradict each other or this machine does not support them.
 void check_compute(const TrainRun& run);
-/// What products are computed in: fp32 with --backend reference.
+/// Returns the precision of matrix products: fp32 with --backend reference.
 UsedPrecision precision_of(const TrainRun& run);
-/// `model` must outlive the result.
+/// Creates the backend. `model` must outlive the result.
 Compute make_compute(const TrainRun& run, GraphModel& model);
-/// What a batch has to be packed with.
+/// Returns the options with which batches must be packed.
 PackOptions pack_options(const GraphModel& model, const Compute& compute);
-/// Predictions of the model as it is now.
+/// Returns a function that predicts with the model's current weights.
 PredictFunction predict_function(const std::shared_ptr<GraphModel>& model, const Compute& compute);
-/// The model as the trainer sees it; `decay_all`: no parameter is exempt from weight decay.
+/// Returns the trainer's view of the model. `decay_all`: no parameter is exempt from weight decay.
 Trainable make_trainable(const std::shared_ptr<GraphModel>& model, const Compute& compute, const ModelConfig& config,
                          bool decay_all);
 

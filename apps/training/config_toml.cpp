@@ -1,4 +1,4 @@
-// Training options as config.toml has them.
+// Reads and writes training options in the format of config.toml.
 #include <toml++/toml.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ void insert(toml::table& table, const std::string& key, const T& value) {
   }
 }
 
-/// False if the node is of another kind.
+/// Returns false if the node has another type.
 template <class T>
 bool extract(const toml::node& node, T& out) {
   if constexpr (kIsList<T>) {
@@ -47,7 +47,8 @@ bool extract(const toml::node& node, T& out) {
   }
 }
 
-/// Options that runs of earlier versions lack, and what those versions did: "" = what they do by default now.
+/// Options that are missing in runs of earlier versions, each with the value that corresponds to the earlier behaviour;
+/// "" = the current default.
 constexpr std::array<std::pair<const char*, const char*>, 33> kNewer{{{"header", ""},
                                                                       {"censored", ""},
                                                                       {"weight-column", ""},
@@ -127,12 +128,12 @@ TrainOptions train_options_from_text(const std::string& text, const std::string&
     }
     if (!node)
       throw FileError(name + ": '" + option.key() +
-                      "' is missing: written by another version of molgraph, whose runs cannot be resumed");
-    OptionValue value = option.field.get();            // of the kind that is wanted
-    if (option.field.is_switch && node->is_boolean())  // what is a switch now was on or off
+                      "' is missing; the file is from another version of molgraph, whose runs cannot be resumed");
+    OptionValue value = option.field.get();            // has the required type
+    if (option.field.is_switch && node->is_boolean())  // earlier versions stored a boolean
       value = std::string(*node->value<bool>() ? "on" : "off");
     else if (!std::visit([&](auto& out) { return extract(*node, out); }, value)) {
-      throw FileError(name + ": '" + option.key() + "' has a value of the wrong kind");
+      throw FileError(name + ": '" + option.key() + "' has a value of the wrong type");
     }
     if (const std::string problem = option.problem(value); !problem.empty())
       throw FileError(name + ": " + option.key() + ": " + problem);

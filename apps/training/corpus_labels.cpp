@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t kLeftOutShown = 10;
 constexpr double kMadToDeviation = 1.4826;  ///< of a normal distribution
 
-/// Of at least one number, which are reordered.
+/// Returns the median of at least one number. Reorders the numbers.
 double median_of_numbers(std::vector<float>& numbers) {
   const auto middle = numbers.begin() + static_cast<std::ptrdiff_t>(numbers.size() / 2);
   std::ranges::nth_element(numbers, middle);
@@ -26,7 +26,7 @@ double median_of_numbers(std::vector<float>& numbers) {
   return numbers.size() % 2 == 1 ? upper : (upper + *std::max_element(numbers.begin(), middle)) / 2;
 }
 
-/// What a model scales a target by; a scale of 0: nothing can be learned.
+/// Centre and scale of a target; scale 0 = constant target.
 struct LabelScale {
   double center = 0, scale = 0;
 };
@@ -46,10 +46,10 @@ LabelScale scale_of_classes(const std::vector<float>& classes) {
   return {0, ones > 0 && ones < std::ssize(classes) ? 1.0 : 0.0};
 }
 
-/// What the training part has of each target.
+/// Labels of each target in the training set.
 struct TrainingLabels {
   std::vector<std::vector<float>> exact;
-  std::vector<std::int64_t> count;  ///< with censored ones
+  std::vector<std::int64_t> count;  ///< includes censored labels
 };
 
 TrainingLabels training_labels(const SparseLabels& labels, const std::vector<std::int64_t>& training) {
@@ -65,7 +65,7 @@ TrainingLabels training_labels(const SparseLabels& labels, const std::vector<std
   return all;
 }
 
-/// Leaves out targets without a scale, and clips the labels of the others. Returns how many labels were clipped.
+/// Leaves out targets with scale 0 and clips the labels of the others. Returns the number of clipped labels.
 std::int64_t keep_targets(SparseLabels& labels, const std::vector<LabelScale>& scales, const Task& task) {
   std::vector<std::uint32_t> place(scales.size());
   std::uint32_t kept = 0;
@@ -86,7 +86,8 @@ std::int64_t keep_targets(SparseLabels& labels, const std::vector<LabelScale>& s
   return clipped;
 }
 
-/// [T] of each label of a target with so many training labels: 1 on average, times `options.weight`.
+/// Returns the label weights [T] of targets with these numbers of training labels. Their mean over the labels is
+/// `options.weight`.
 std::vector<double> weights_by_count(const std::vector<std::int64_t>& counts, const LabelOptions& options) {
   std::vector<double> weights;
   double labels = 0, whole = 0;
@@ -104,26 +105,26 @@ std::string how_many(std::int64_t count, const std::string& what) {
   return with_thousands(count) + " " + what + (count == 1 ? "" : "s");
 }
 
-/// What the targets are, for people.
+/// Returns a log line that describes the measured targets.
 std::string labels_note(const MoleculeSet& set, std::int64_t clipped) {
   const MeasuredLabels labels = measured_labels(set, {});
   std::int64_t classes = 0;
   for (std::size_t t = set.dense_targets(); t < set.task.names.size(); ++t)
     classes += set.task.kind_of(t) == TaskKind::binary;
-  return "Measured targets are " + how_many(labels.columns - classes, "column") + " of numbers and " +
+  return "Measured targets: " + how_many(labels.columns - classes, "column") + " of numbers and " +
          std::to_string(classes) + " of classes, " + how_many(labels.labels, "label") + " of " +
          how_many(labels.molecules, "molecule") +
-         "; numbers are scaled by median and median deviation and clipped at " + number_text(kLabelClip) +
-         " of these (" + how_many(clipped, "label") + ")";
+         "; numbers are scaled by median and median absolute deviation and clipped at " + number_text(kLabelClip) +
+         " deviations (" + how_many(clipped, "label") + ")";
 }
 
-/// Which targets' labels weigh least and most.
+/// Returns a log line with the smallest and the largest weight of a measured label.
 std::string weights_note(const Task& task, const std::vector<double>& weights, std::size_t first) {
   const auto [least, most] = std::minmax_element(weights.begin() + static_cast<std::ptrdiff_t>(first), weights.end());
   const auto shown = [&](const auto& one) {
     return sensible_number(*one) + " (" + task.names[static_cast<std::size_t>(one - weights.begin())] + ")";
   };
-  return "All descriptors of a molecule together weigh 1 in the loss, a measured label from " + shown(least) + " to " +
+  return "Weights in the loss: all descriptors of a molecule together 1, a measured label " + shown(least) + " to " +
          shown(most);
 }
 
@@ -135,7 +136,7 @@ void append_labels(LoadedData& data, const Task& measured, const LabelOptions& o
   for (const std::string& name : measured.names)
     if (is_descriptor_name(name) || std::ranges::find(set.task.names, name) != set.task.names.end())
       throw DataError(set.source.name + ": the column '" + name +
-                      "' has the name of a descriptor, which is a target already; give it another name");
+                      "' has the name of a descriptor, which is also a target; rename the column");
   TrainingLabels training = training_labels(set.sparse, data.split.train);
   std::vector<LabelScale> scales;
   std::vector<std::string> left_out;
@@ -158,7 +159,7 @@ void append_labels(LoadedData& data, const Task& measured, const LabelOptions& o
     set.target_scale.push_back(scales.back().scale);
   }
   if (counts.empty())
-    throw DataError(set.source.name + ": no measured target has two different labels in the training part");
+    throw DataError(set.source.name + ": no measured target has two different labels in the training set");
   task.class_labels = measured.class_labels;
   task.set_kinds(std::move(kinds));
   const std::int64_t clipped = keep_targets(set.sparse, scales, measured);
@@ -168,7 +169,7 @@ void append_labels(LoadedData& data, const Task& measured, const LabelOptions& o
   data.notes.push_back(labels_note(set, clipped));
   data.notes.push_back(weights_note(task, set.target_weight, computed));
   if (!left_out.empty())
-    data.notes.push_back("Left out, as constant in the training part: " + how_many(std::ssize(left_out), "column") +
+    data.notes.push_back("Left out because constant in the training set: " + how_many(std::ssize(left_out), "column") +
                          ", " + list_of(left_out, kLeftOutShown));
 }
 

@@ -1,5 +1,5 @@
-// Measured labels of a corpus as targets beside its descriptors: their scales, their weights in the loss, and how well
-// a model predicts them. See docs/reference/pretraining.md.
+// Measured labels of a corpus as targets in addition to its descriptors: their scales, their weights in the loss, and
+// the accuracy of their predictions. See docs/reference/pretraining.md.
 #pragma once
 
 #include <cstdint>
@@ -12,24 +12,24 @@
 
 namespace molgraph {
 
-/// A target is clipped at so many of its scales around its centre.
+/// A label is clipped at this number of scales from the centre of its target.
 inline constexpr double kLabelClip = 6;
-/// A target with fewer labels in a part is not judged there.
+/// A target with fewer labels in a set is not evaluated there.
 inline constexpr std::int64_t kFewestJudged = 20;
 
-/// The labels of `measured` (data.set.sparse) become targets behind those that the set has. A number is scaled by its
-/// median and 1.4826 times the median absolute deviation in the training part (the standard deviation where that is 0)
-/// and clipped at kLabelClip of these; a class is 0 or 1. Targets that are constant in the training part are left out
-/// with a note. Fills target_center, target_scale and target_weight. Throws DataError for a column with the name of
-/// another target, and where no target is left.
+/// Appends the labels of `measured` (data.set.sparse) to the targets of the set. Numbers are centred on the median of
+/// the training set, divided by a scale of 1.4826 times the median absolute deviation of the training set (the standard
+/// deviation if that is 0) and clipped at kLabelClip scales. Classes are 0 or 1. Targets that are constant in the
+/// training set are left out, with a note. Fills target_center, target_scale and target_weight. Throws DataError if a
+/// column has the name of another target or no target is left.
 void append_labels(LoadedData& data, const Task& measured, const LabelOptions& options);
 
-/// How well the targets of each kind are predicted: of predictions [n, T] and exact targets [n, T] of a corpus with
-/// labels; empty without labels.
+/// Returns the accuracy for each kind of target, from predictions [n, T] and exact targets [n, T] of a corpus with
+/// labels; empty if the corpus has no labels.
 std::vector<KindQuality> quality_by_kind(const MoleculeSet& set, const std::vector<double>& predictions,
                                          const std::vector<double>& targets);
 
-/// What run.json says of them; `valid`: of the validation part.
+/// Returns the entry for run.json. `valid`: accuracy on the validation set.
 MeasuredLabels measured_labels(const MoleculeSet& set, std::vector<KindQuality> valid);
 
 }  // namespace molgraph

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kLoadedAtOnce = 4096, kPredictedAtOnce = 2048;
 
-/// The tensors of a run's state, of which a part has a prefix in front of the parameters' names.
+/// The tensors of a run's state. Names have a prefix before the parameter name.
 class StateParts {
  public:
   explicit StateParts(const NamedTensors& state) {
@@ -51,8 +51,8 @@ DeviceTraining::DeviceTraining(std::shared_ptr<EngineBoundary> boundary, const G
   }
   if (!resident().upload_molecules())
     control_.note(
-        "The data set takes more than half of the GPU's free memory: it stays in main memory and is sent batch by "
-        "batch");
+        "The data set would take more than half of the GPU's free memory. It stays in main memory and is copied batch "
+        "by batch");
 }
 
 void DeviceTraining::begin(const TrainerOptions& options, const NamedTensors& state, std::int64_t updates) {
@@ -113,8 +113,8 @@ std::vector<double> DeviceTraining::predict(const std::vector<std::int64_t>& mol
 
 void DeviceTraining::swap_average() { resident().swap_average(); }
 
-/// [molecules, T] in the model's unit; labels as they are. In double: beside a large mean a float32 would hold no more
-/// of them.
+/// Returns targets [molecules, T] in the model's unit; classes unchanged. Computed in double, because float32 loses the
+/// differences between labels that are small compared with their mean.
 std::vector<float> DeviceTraining::scaled_targets() const {
   const auto shift = values_of(model_.named_buffers()["target_shift"]),
              scale = values_of(model_.named_buffers()["target_scale"]);

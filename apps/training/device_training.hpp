@@ -1,5 +1,5 @@
-// Training whose data, weights, gradients and updates stay on a device; the loop (trainer.cpp) tells it which molecules
-// come next.
+// Training with data, weights, gradients and updates on a device. The training loop (trainer.cpp) selects the molecules
+// of each update.
 #pragma once
 
 #include <cstdint>
@@ -19,34 +19,34 @@ namespace molgraph {
 
 struct TrainerOptions;
 
-/// Replaces floats on the device by their sums over all processes: UpdateOptions::sum_over_processes.
+/// Replaces floats on the device with their sums over all processes (UpdateOptions::sum_over_processes).
 using DeviceSum = std::function<void(float* values, std::size_t size, DeviceStream stream)>;
 
 class DeviceTraining {
  public:
-  /// Loads the whole data set. There must be a resident(). Keeps references to model and set, and shares the boundary.
-  /// `decay_exempt` by parameter name; `sum`: empty = this process trains alone. Throws DeviceError if the memory is
-  /// too small.
+  /// Loads the whole data set. The boundary must have a resident(). Keeps references to model and set, and shares the
+  /// boundary. `decay_exempt` takes a parameter name; `sum`: empty = single process. Throws DeviceError if there is too
+  /// little memory.
   DeviceTraining(std::shared_ptr<EngineBoundary> boundary, const GraphModel& model, const MoleculeSet& set,
                  std::function<bool(const std::string&)> decay_exempt, DeviceSum sum = {}, RunControl control = {});
 
-  /// Takes the state of a run by the names it has in a checkpoint (model.*, adam.m.*, adam.v.*, ema.*); `updates` were
-  /// made before.
+  /// Starts from the state of a run, under the names in a checkpoint (model.*, adam.m.*, adam.v.*, ema.*). `updates` is
+  /// the number of updates made so far.
   void begin(const TrainerOptions& options, const NamedTensors& state, std::int64_t updates);
-  /// Writes it back.
+  /// Copies the state back.
   void fetch(const NamedTensors& state);
-  /// One update on the mean loss of a batch; returns before it is done. `molecules` is this process's part of it,
-  /// `present` the number of targets that the whole batch has; `update` counts from 0.
+  /// Makes one update on the mean loss of a batch. Returns before it is complete. `molecules` is this process's part of
+  /// the batch, `present` the number of labels in the whole batch; `update` counts from 0.
   void step(std::span<const std::int64_t> molecules, std::int64_t present, std::uint32_t update, double learning_rate);
   struct Losses {
     double sum = 0;
-    std::int64_t count = 0;  ///< targets that were present
+    std::int64_t count = 0;  ///< number of labels
   };
-  /// Since the last call; waits until all updates are done.
+  /// Returns the losses since the last call. Waits until all updates are complete.
   Losses take_losses();
-  /// As predict_molecules().
+  /// Returns predictions in the form of predict_molecules().
   std::vector<double> predict(const std::vector<std::int64_t>& molecules);
-  /// Exchanges the weights with their moving average; nothing without one.
+  /// Swaps the weights and their moving average. Does nothing if there is no average.
   void swap_average();
 
  private:

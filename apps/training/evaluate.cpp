@@ -65,7 +65,7 @@ std::int64_t count_labels(const std::vector<double>& values, std::size_t target,
 
 namespace {
 
-/// target_statistics() of labels within `limits` [T]; empty: of all as they are.
+/// Returns target_statistics() of labels clipped to `limits` [T]; empty = not clipped.
 TargetStatistics statistics_within(const std::vector<LabelLimits>& limits, const MoleculeSet& set,
                                    const std::vector<std::int64_t>& indices) {
   const std::size_t num_targets = set.task.names.size();
@@ -96,7 +96,7 @@ TargetStatistics target_statistics(const MoleculeSet& set, const std::vector<std
 
 TargetStatistics target_scaling_of(const MoleculeSet& set, const std::vector<std::int64_t>& indices) {
   if (!set.computed_targets.empty()) return {set.target_center, set.target_scale};
-  // One slip of typing may be a thousand deviations away: all other targets would be scaled to the same number.
+  // A typing error may be a thousand deviations away. All other targets would then be scaled to nearly the same number.
   TargetStatistics result = statistics_within(label_limits(set, indices), set, indices);
   for (std::size_t t = 0; t < result.mean.size(); ++t) {
     const bool regression = set.task.kind_of(t) == TaskKind::regression;

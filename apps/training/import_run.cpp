@@ -37,7 +37,7 @@ torch::Tensor to_tensor(const StoredTensor& stored) {
   return copy(torch::kUInt8);
 }
 
-/// Names as the code has them: wrappers put "module." or "model." in front of all.
+/// Removes the prefixes "module." and "model." that wrappers add to all names.
 StateDict without_wrappers(StateDict state) {
   for (const std::string prefix : {"module.", "model.", "module."}) {
     const auto wrapped = [&](const auto& item) { return item.first.starts_with(prefix); };
@@ -63,15 +63,15 @@ Task task_of(const ImportOptions& options, int outputs) {
     for (int t = 1; t <= outputs; ++t) task.names.push_back(outputs == 1 ? "target" : "target_" + std::to_string(t));
   }
   if (static_cast<int>(task.names.size()) != outputs)
-    throw UsageError("--target-names gives " + std::to_string(task.names.size()) + " names; the model has " +
+    throw UsageError("--target-names has " + std::to_string(task.names.size()) + " names, but the model has " +
                      std::to_string(outputs) + (outputs == 1 ? " output" : " outputs"));
   if (std::set<std::string>(task.names.begin(), task.names.end()).size() != task.names.size())
-    throw UsageError("--target-names names a target twice");
+    throw UsageError("--target-names contains a name twice");
   task.units.assign(task.names.size(), "");
   return task;
 }
 
-/// Everything that weights can be imported from.
+/// Returns all codes whose weights can be imported.
 std::vector<PublishedCode> published_codes() {
   std::vector<PublishedCode> all = graphormer_published();
   all.insert(all.end(), grpe_published().begin(), grpe_published().end());
@@ -81,7 +81,7 @@ std::vector<PublishedCode> published_codes() {
 PublishedCode published_code(const std::string& origin) {
   for (const PublishedCode& code : published_codes())
     if (code.origin == origin) return code;
-  throw UsageError("'" + origin + "' is no origin of published weights");
+  throw UsageError("'" + origin + "' is not a known origin of published weights");
 }
 
 ModelConfig config_of(const StateDict& state, const ImportOptions& options) {
@@ -121,7 +121,7 @@ ModelConfig import_run(const ImportOptions& options, const std::string& run, con
   for (auto& item : model->named_parameters()) {
     const torch::Tensor& tensor = ours.at(item.key());
     if (!torch::isfinite(tensor).all().item<bool>())
-      throw FileError(options.weights + ": its weights are not all finite: those of " + item.key());
+      throw FileError(options.weights + ": weights that are not finite in the tensor " + item.key());
     item.value().copy_(tensor);
   }
   save_model(directory.model(), *model, config);
@@ -139,7 +139,7 @@ ModelConfig import_run(const ImportOptions& options, const std::string& run, con
   control.note(options.origin + ": " + std::to_string(e.layers) + " layers x " + std::to_string(e.width) + " (FFN " +
                std::to_string(e.ffn) + ", " + std::to_string(e.heads) + " heads), features " +
                std::string(to_string(config.featurizer.features)) + "; " + with_thousands(model->specs().numbers()) +
-               " of its " + with_thousands(published) + " parameters can be asked for; in " + run);
+               " of the " + with_thousands(published) + " published parameters are used; written to " + run);
   return config;
 }
 
@@ -147,11 +147,11 @@ void export_run(const std::string& run, const std::string& out) {
   const std::string file = model_file_of(run);
   const LoadedModel loaded = load_model(file);
   if (loaded.config.model.published.origin.empty())
-    throw FileError(file + ": was trained here, so there is no published layout to write it in");
+    throw FileError(file + ": was not imported from published weights, so it cannot be exported to their format");
   torch::NoGradGuard no_grad;
   StateDict ours;
   for (const auto& item : loaded.model->named_parameters()) ours.emplace(item.key(), item.value());
-  // The published heads know no scaling of the targets.
+  // The published heads do not scale targets.
   const torch::Tensor shift = loaded.model->named_buffers()["target_shift"],
                       scale = loaded.model->named_buffers()["target_scale"];
   ours["head.linear.weight"] = (ours.at("head.linear.weight") * scale.unsqueeze(1)).to(torch::kFloat32);

@@ -18,19 +18,19 @@ namespace {
 
 constexpr std::size_t kNamedLabels = 10, kNeighboursShown = 3;
 
-/// A label of a molecule of the set.
+/// An outlier label of a molecule of the set.
 struct Found {
   std::int64_t molecule;
   std::size_t target;
   SuspiciousLabel label;
 };
 
-/// The rows of one molecule, if they became one.
+/// The rows of duplicate molecules.
 class MergedRows {
  public:
   MergedRows(const LoadedData& data, Duplicates rule) : rows_(data.repeated), rule_(rule) {}
 
-  /// Says of which rows the label is, where it is not that of its own row.
+  /// Describes the rows from which the label was merged, unless it is the label of its own row.
   void describe(std::int64_t row, std::size_t target, SuspiciousLabel& label) const {
     std::vector<std::string> numbers, values;
     bool own = false;
@@ -50,7 +50,7 @@ class MergedRows {
   Duplicates rule_;
 };
 
-/// Sets the neighbours of the first few.
+/// Sets the neighbours of the first kNamedLabels labels.
 void add_neighbours(const MoleculeSet& set, const std::vector<std::int64_t>& known, int threads,
                     std::vector<Found>& found) {
   CountIndex index;
@@ -65,14 +65,14 @@ void add_neighbours(const MoleculeSet& set, const std::vector<std::int64_t>& kno
 
 std::string name_of_part(const std::string& part) { return part == "valid" ? "validation" : part; }
 
-/// "logS -350 (row 17, id A-3, validation part): 231.5 times the usual distance from the median -2.860; ..."
+/// "'logS' -350.0 (row 17, id A-3, validation set): 231.5 median deviations from the median -2.860; ..."
 std::string line_of(const SuspiciousLabel& label) {
   std::string line = "'" + label.target + "' " + sensible_number(label.value) + " (row " + std::to_string(label.row) +
                      (label.id.empty() || label.id == std::to_string(label.row) ? "" : ", id " + label.id) +
-                     (label.part.empty() ? "" : ", " + name_of_part(label.part) + " part") + ")";
+                     (label.part.empty() ? "" : ", " + name_of_part(label.part) + " set") + ")";
   if (!label.merged.empty()) line += ", " + label.merged;
-  line += ": " + sensible_number(label.deviations) + " times the usual distance from the median " +
-          sensible_number(label.median);
+  line +=
+      ": " + sensible_number(label.deviations) + " median deviations from the median " + sensible_number(label.median);
   std::vector<std::string> neighbours;
   for (const double one : label.neighbours) neighbours.push_back(sensible_number(one));
   if (!neighbours.empty())
@@ -94,7 +94,7 @@ std::vector<SuspiciousLabel> suspicious_labels(const LoadedData& data, Duplicate
     for (const std::int64_t g : molecules) part[static_cast<std::size_t>(g)] = name;
   };
   for (const Split& split : data.folds)
-    for (const auto* molecules : parts_of(split)) mark(*molecules, "");  // another part in each of them
+    for (const auto* molecules : parts_of(split)) mark(*molecules, "");  // the sets differ between splits
   if (data.folds.empty()) {
     mark(data.split.test, "test"), mark(data.split.calibration, "calibration");
     mark(data.split.valid, "valid"), mark(data.split.train, "train");
@@ -120,7 +120,7 @@ std::vector<SuspiciousLabel> suspicious_labels(const LoadedData& data, Duplicate
                            [](const Found& a, const Found& b) { return a.label.deviations > b.label.deviations; });
   try {
     if (!found.empty()) add_neighbours(set, sample(std::move(known), kMostCompared, seed), threads, found);
-  } catch (const DataError&) {  // a store of another RDKit's molecules: the labels are told without them
+  } catch (const DataError&) {  // a store written with another RDKit: no neighbours
   }
   std::vector<SuspiciousLabel> labels;
   for (Found& one : found) labels.push_back(std::move(one.label));
@@ -132,16 +132,15 @@ std::vector<std::string> suspicious_text(const std::vector<SuspiciousLabel>& lab
   const auto count = static_cast<std::int64_t>(labels.size());
   std::vector<std::string> lines{
       with_thousands(count) +
-      (count == 1 ? " label lies far from all others of its target: is it right? "
-                  : " labels lie far from all others of their target: are they right? ") +
-      (clipped ? "Of the training and validation part the outermost of the others is learned instead (--clip-labels)"
-               : "The transformer learns, and its epoch is chosen, by the labels of the table, unless --clip-labels is "
-                 "given; "
-                 "trees and Gaussian process learn the outermost of the others instead")};
+      (count == 1 ? " outlier label, which may be a typing error. " : " outlier labels, which may be typing errors. ") +
+      (clipped ? "In the training and validation sets, outliers are replaced by the most extreme other label "
+                 "(--clip-labels)"
+               : "The transformer and the choice of its best epoch use the labels of the table, unless --clip-labels "
+                 "is given; for trees and Gaussian process, outliers are replaced by the most extreme other label")};
   for (std::size_t i = 0; i < std::min(labels.size(), kNamedLabels); ++i) lines.push_back(line_of(labels[i]));
   if (labels.size() > kNamedLabels)
     lines.push_back("and " + with_thousands(count - static_cast<std::int64_t>(kNamedLabels)) +
-                    " more suspicious labels (run.json lists all)");
+                    " more (run.json lists all)");
   return lines;
 }
 

@@ -1,4 +1,4 @@
-// Labels that may be slips: told before training, and kept in the run's record.
+// Outlier labels, which may be typing errors. They are logged before training and stored in the run's record.
 #pragma once
 
 #include <string>
@@ -10,16 +10,17 @@
 
 namespace molgraph {
 
-/// Labels beyond the label_limits() of training and validation part, of several splits those of any of them: in these
-/// parts, in test and in calibration part. Each molecule once; the furthest from the median first, in deviations. Those
-/// that are named by suspicious_text() have neighbours, by the similarity of their fingerprints (add_similarities())
-/// among at most 50,000 molecules of training and validation part, drawn by the seed; none where a molecule's text
-/// cannot be read any more. `rule`: how rows of one molecule became one.
+/// Returns the labels of all sets, test and calibration set included, that are beyond the label_limits() of the
+/// training and validation sets (with several splits, of all splits together). Each molecule counts once. The label
+/// with the most deviations from the median comes first. Labels that suspicious_text() lists have neighbours by
+/// fingerprint similarity (add_similarities()) among at most 50,000 molecules of the training and validation sets,
+/// drawn with the seed. They have none if the text of a molecule can no longer be read. `rule`: how duplicate molecules
+/// were merged.
 std::vector<SuspiciousLabel> suspicious_labels(const LoadedData& data, Duplicates rule, std::uint64_t seed,
                                                int threads);
 
-/// Warnings: what was found, a line each for at most 10 labels, then how many more there are; nothing without labels.
-/// `clipped`: with --clip-labels.
+/// Returns warnings: a summary, one line for each of at most 10 labels, and the number of other labels. Empty if there
+/// are no labels. `clipped`: --clip-labels is given.
 std::vector<std::string> suspicious_text(const std::vector<SuspiciousLabel>& labels, bool clipped);
 
 }  // namespace molgraph

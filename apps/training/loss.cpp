@@ -26,7 +26,7 @@ void check_loss(Loss loss, TaskKind kind) {
                                            : TaskKind::regression;
   const bool of_the_rest = kind == TaskKind::mixed && fits == TaskKind::regression;
   if (fits != kind && !of_the_rest) {
-    throw UsageError("this loss is for a " + std::string(to_string(fits)) + " task, the targets are " +
+    throw UsageError("this loss is for " + std::string(to_string(fits)) + " tasks, but the task is " +
                      std::string(to_string(kind)));
   }
 }
@@ -37,7 +37,7 @@ std::int64_t count_present(const torch::Tensor& targets) {
 
 namespace {
 
-/// [T] whether any of the molecules has a label of the target.
+/// Returns [T] whether any molecule has a label of the target.
 std::vector<bool> labelled_targets(const torch::Tensor& targets) {
   const torch::Tensor rows = targets.to(torch::kFloat64).contiguous();
   const auto count = static_cast<std::size_t>(rows.size(1)), all = static_cast<std::size_t>(rows.numel());
@@ -52,7 +52,7 @@ torch::Tensor weighted(const torch::Tensor& each, const LabelTerms& terms) {
   return terms.weights.defined() ? each * terms.weights.reshape(each.sizes()) : each;
 }
 
-/// A tensor's numbers, row-major; none of an undefined one.
+/// Returns a tensor's numbers, row-major; empty if the tensor is undefined.
 template <class T>
 std::vector<T> numbers_of(const torch::Tensor& tensor) {
   if (!tensor.defined()) return {};
@@ -78,7 +78,7 @@ LossSum masked_loss_of_one(Loss loss, const torch::Tensor& scaled, const torch::
       torch::where(present, ((targets - shift) / scale).to(scaled.scalar_type()), scaled.detach());
   torch::Tensor each;
   if (loss == Loss::bce) {
-    // Present targets are 0 or 1; a missing one gets the weight 0 below.
+    // Targets that are not missing are 0 or 1; missing ones get weight 0 below.
     each = F::binary_cross_entropy_with_logits(
         scaled, torch::where(present, targets, torch::zeros_like(targets)).to(scaled.scalar_type()),
         F::BinaryCrossEntropyWithLogitsFuncOptions().reduction(torch::kNone));
@@ -117,7 +117,7 @@ LossSum masked_loss(const Losses& losses, const torch::Tensor& scaled, const tor
   std::vector<Loss> different{losses.rest()};
   for (const Loss loss : losses.each())
     if (std::ranges::find(different, loss) == different.end()) different.push_back(loss);
-  const std::vector<bool> labelled = labelled_targets(targets);  // a batch has labels of few targets of a corpus
+  const std::vector<bool> labelled = labelled_targets(targets);  // a batch of a corpus has labels of few targets
   LossSum whole{torch::zeros({}, scaled.options()), 0};
   for (const Loss loss : different) {
     std::vector<std::int64_t> of_loss;
@@ -176,7 +176,7 @@ LossSlope loss_slope(const Losses& losses, const torch::Tensor& targets, const t
           targets = values_of(targets), count = static_cast<std::size_t>(targets.size(1)), shift = values_of(shift),
           scale = values_of(scale),
           whole = static_cast<float>(factor)](std::size_t molecule, const float* scaled, float* slope) {
-    const std::size_t classes = shift.size() / count;  // of a multiclass target
+    const std::size_t classes = shift.size() / count;  // per multiclass target
     for (std::size_t t = 0; t < count; ++t) {
       const std::size_t at = molecule * count + t;
       const Loss loss = losses.of(t);

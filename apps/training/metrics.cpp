@@ -22,13 +22,13 @@ constexpr std::array<std::pair<Metric, std::string_view>, 7> kNames{{{Metric::ma
                                                                      {Metric::accuracy, "accuracy"},
                                                                      {Metric::loss, "loss"}}};
 
-/// Present values of one target.
+/// Labels of one target and their predictions.
 struct Column {
   std::vector<double> prediction;
   std::vector<double> target;
 };
 
-/// A metric, or why there is none.
+/// A metric, or the reason why it is undefined.
 struct Outcome {
   double value = kNaN;
   std::string reason{};
@@ -47,7 +47,7 @@ Outcome regression_metric(Metric metric, const Column& c) {
   if (metric == Metric::rmse) return {std::sqrt(squared / n)};
   const auto [lowest, highest] = std::ranges::minmax(c.target);
   for (double t : c.target) spread += (t - sum / n) * (t - sum / n);
-  if (lowest == highest || spread == 0) return {kNaN, "constant target"};  // its spread would be rounding noise
+  if (lowest == highest || spread == 0) return {kNaN, "constant target"};  // its variance would be a rounding error
   return {1.0 - squared / spread};
 }
 
@@ -79,7 +79,7 @@ Outcome outcome_of(Metric metric, TaskKind kind, const Column& column) {
   return kind == TaskKind::binary ? binary_metric(metric, column) : multiclass_accuracy(column);
 }
 
-/// Indices by falling score.
+/// Returns indices in descending order of score.
 std::vector<std::size_t> by_falling_score(const std::vector<double>& scores) {
   std::vector<std::size_t> order(scores.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -101,7 +101,7 @@ Metric metric_from_string(const std::string& text) {
   for (const auto& [value, name] : kNames) {
     if (name == text) return value;
   }
-  throw UsageError("there is no metric '" + text + "'; the metrics are mae, rmse, r2, roc-auc, ap, accuracy, loss");
+  throw UsageError("unknown metric '" + text + "'; the metrics are mae, rmse, r2, roc-auc, ap, accuracy, loss");
 }
 
 bool larger_is_better(Metric metric) {
@@ -126,13 +126,13 @@ void check_metric(Metric metric, TaskKind kind) {
   const bool mixed = kind == TaskKind::mixed &&
                      (metric == Metric::loss || fits(metric, TaskKind::regression) || fits(metric, TaskKind::binary));
   if (!mixed && !fits(metric, kind)) {
-    throw UsageError("the metric " + std::string(to_string(metric)) + " does not fit a " +
-                     std::string(to_string(kind)) + " task");
+    throw UsageError("the metric " + std::string(to_string(metric)) + " does not apply to " +
+                     std::string(to_string(kind)) + " tasks");
   }
 }
 
 double roc_auc(const std::vector<double>& scores, const std::vector<int>& labels) {
-  // Sweep from the highest score; each negative counts the positives above it and half of those tied with it.
+  // Start from the highest score. Each negative counts the positives above it and half of those tied with it.
   const auto order = by_falling_score(scores);
   double positives = 0, negatives = 0, above = 0;
   for (std::size_t start = 0; start < order.size();) {

@@ -13,11 +13,10 @@ void check_model_fits(const ModelPlan& plan, const KeptArrays& kept) {
   const double needed = static_cast<double>(parameters) * arrays * sizeof(float), memory = machine_memory();
   if (needed <= memory) return;
   constexpr double kGigabyte = 1e9;
-  throw UsageError("a model of " + with_thousands(parameters) +
-                   " parameters does not fit into memory: its training keeps at least " +
-                   sensible_number(needed / kGigabyte) + " GB, this process may use " +
-                   sensible_number(memory / kGigabyte) +
-                   " GB; make --layers, --width, --ffn, --heads or the tables smaller");
+  throw UsageError(
+      "a model of " + with_thousands(parameters) + " parameters does not fit into memory: training needs at least " +
+      sensible_number(needed / kGigabyte) + " GB, but this process may use only " +
+      sensible_number(memory / kGigabyte) + " GB; reduce --layers, --width, --ffn, --heads or the size of the tables");
 }
 
 }  // namespace molgraph

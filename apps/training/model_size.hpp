@@ -1,4 +1,4 @@
-// How large a model is, told from its plan before any of it exists.
+// Memory that a model needs, computed from its plan before it is created.
 #pragma once
 
 #include <cstdint>
@@ -7,14 +7,13 @@
 
 namespace molgraph {
 
-/// What training keeps of each parameter, in arrays of float32.
+/// float32 arrays that training needs for each parameter.
 struct KeptArrays {
   bool trains = true;    ///< gradient and two moments; false: frozen
   bool average = false;  ///< --ema
-  bool engine = true;    ///< the CPU engine's own layouts of the weights
+  bool engine = true;    ///< the CPU engine's layouts of the weights
 };
-/// Throws UsageError with the numbers if this machine's memory cannot hold what training keeps at least of such a
-/// model.
+/// Throws UsageError, with the sizes, if this machine has less memory than training such a model needs at least.
 void check_model_fits(const ModelPlan& plan, const KeptArrays& kept);
 
 }  // namespace molgraph

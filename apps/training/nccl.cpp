@@ -12,7 +12,7 @@ constexpr int kSuccess = 0, kFloat32 = 7, kSum = 0;
 
 }  // namespace
 
-/// What is used of nccl.h, so that building needs no package of it.
+/// The declarations used from nccl.h, so that the build does not need its package.
 struct Nccl::State {
   struct UniqueId {
     char bytes[128];
@@ -28,11 +28,11 @@ struct Nccl::State {
   Communicator communicator = nullptr;
 
   State() {
-    void* library = ::dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL);  // stays: its threads outlive a communicator
+    void* library = ::dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL);  // never unloaded: its threads live longer
     if (library == nullptr) throw DeviceError("training on several GPUs needs NCCL: " + std::string(::dlerror()));
     const auto find = [library](const char* name, auto& function) {
       function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(library, name));
-      if (function == nullptr) throw DeviceError("libnccl.so.2 has no " + std::string(name));
+      if (function == nullptr) throw DeviceError("libnccl.so.2 does not contain " + std::string(name));
     };
     find("ncclGetUniqueId", get_unique_id);
     find("ncclCommInitRank", init_rank);
@@ -44,7 +44,7 @@ struct Nccl::State {
     if (communicator != nullptr) destroy(communicator);
   }
   void check(int code) const {
-    if (code != kSuccess) throw DeviceError("NCCL: " + std::string(error_text(code)) + " (NCCL_DEBUG=WARN says more)");
+    if (code != kSuccess) throw DeviceError("NCCL: " + std::string(error_text(code)) + " (details: NCCL_DEBUG=WARN)");
   }
 };
 

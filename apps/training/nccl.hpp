@@ -1,5 +1,5 @@
-// Adds numbers up over the GPUs of several processes with NVIDIA's NCCL. The library is loaded when the first object is
-// made: building and starting the programs does not need it.
+// Sums numbers over the GPUs of several processes with NVIDIA's NCCL. The library is loaded when the first object is
+// created, so the programs can be built and started without it.
 #pragma once
 
 #include <cstddef>
@@ -10,17 +10,17 @@
 
 namespace molgraph {
 
-/// The connection between the processes that train one model, of which each has one GPU.
+/// The connection between the processes that train one model. Each process has one GPU.
 class Nccl {
  public:
-  /// All processes call it, each with its own GPU. Throws DeviceError if libnccl.so.2 cannot be loaded or fails.
+  /// All processes must call it, each with its own GPU. Throws DeviceError if libnccl.so.2 cannot be loaded or fails.
   Nccl(Processes& processes, int gpu);
   ~Nccl();
   Nccl(const Nccl&) = delete;
   Nccl& operator=(const Nccl&) = delete;
 
-  /// Replaces `size` floats on the GPU by their sums over all processes, the same bits in all of them. Returns before
-  /// it is done: what is put on the stream afterwards waits for it.
+  /// Replaces `size` floats on the GPU with their sums over all processes, bit-identical in all of them. Returns before
+  /// it is complete; later work on the stream waits for it.
   void sum(float* values, std::size_t size, DeviceStream stream);
 
  private:

@@ -12,13 +12,13 @@ namespace {
 
 constexpr std::int64_t kPiece = 1 << 16;  // numbers for one thread
 
-/// The loop is compiled into vectors: four different arrays, and no errno for the root (apps/CMakeLists.txt).
+/// The loop is vectorised, because the four arrays do not alias and the root sets no errno (apps/CMakeLists.txt).
 void update_piece(AdamStep u, float keep, float clip, const float* __restrict gradient, float* __restrict mean,
                   float* __restrict square, float* __restrict weight, std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i) adam_update(u, keep, clip, gradient[i], mean[i], square[i], weight[i]);
 }
 
-/// The norm of all gradients together, summed in a fixed order.
+/// Returns the norm of all gradients together, summed in a fixed order.
 double gradient_norm(const std::vector<torch::Tensor>& parameters) {
   double total = 0;
   for (const torch::Tensor& parameter : parameters) {
@@ -57,7 +57,7 @@ void Optimizer::zero_grad() {
 void Optimizer::sum_gradients(Processes& processes) {
   if (processes.alone()) return;
   torch::NoGradGuard no_grad;
-  // After the gradients come flags that say which exist: a process whose part of the batch has no target has none.
+  // Flags after the gradients mark which of them exist. A process whose part of the batch has no labels has none.
   std::vector<float> flat, has;
   for (const torch::Tensor& parameter : parameters_) {
     const auto first = flat.size();
@@ -95,7 +95,7 @@ void Optimizer::step(double learning_rate, double clip) {
   };
   std::int64_t numbers = 0;
   for (const torch::Tensor& parameter : parameters_) numbers += parameter.numel();
-  // Across all tensors, one behind the other: most are too small to be shared.
+  // Divide the concatenation of all tensors among threads, because most tensors are too small to be divided.
   at::parallel_for(0, numbers, kPiece, [&](std::int64_t begin, std::int64_t end) {
     std::int64_t first = 0;
     for (std::size_t k = 0; k < parameters_.size() && first < end; first += parameters_[k++].numel()) {

@@ -1,4 +1,4 @@
-// AdamW with clipping, and the moving average of the weights; both know how to go into a checkpoint.
+// AdamW with gradient clipping, and the moving average of the weights. Both can be stored in a checkpoint.
 #pragma once
 
 #include <torch/torch.h>
@@ -13,24 +13,24 @@
 
 namespace molgraph {
 
-/// AdamW (Loshchilov & Hutter 2019, algorithm 2; betas 0.9 and 0.999, eps 1e-8) over all float32 parameters that
-/// require a gradient. One pass over memory: LibTorch's takes ten calls per parameter, longer than a small model's
-/// gradients.
+/// AdamW (Loshchilov & Hutter 2019, algorithm 2; betas 0.9 and 0.999, eps 1e-8) for all float32 parameters that require
+/// a gradient. It makes one pass over memory. LibTorch's optimiser makes ten calls per parameter, which takes longer
+/// than the gradients of a small model.
 class Optimizer {
  public:
-  /// `decay_exempt` by parameter name.
+  /// `decay_exempt` takes a parameter name.
   Optimizer(torch::nn::Module& module, const std::function<bool(const std::string&)>& decay_exempt,
             double weight_decay);
 
   void zero_grad();
-  /// The gradients of all processes are added up.
+  /// Sums the gradients of all processes.
   void sum_gradients(Processes& processes);
-  /// One update; `clip` > 0 bounds the norm of the whole gradient first.
+  /// Makes one update. If `clip` > 0, the norm of the whole gradient is first clipped to it.
   void step(double learning_rate, double clip);
 
   /// Appends the moments as "adam.m.NAME" and "adam.v.NAME".
   void append_state(NamedTensors& tensors) const;
-  /// After the moments were read back: the number of updates they stand for (bias correction).
+  /// Sets the number of updates after the moments were restored (for the bias correction).
   void set_updates(std::int64_t updates);
 
  private:
@@ -40,12 +40,12 @@ class Optimizer {
   std::int64_t updates_ = 0;
 };
 
-/// Exponential moving average of the parameters (decay 0 = off: every call does nothing).
+/// Exponential moving average of the parameters. Decay 0 turns it off; all calls then do nothing.
 class WeightAverage {
  public:
   WeightAverage(torch::nn::Module& module, double decay);
   void update();
-  /// Exchanges the weights with their average.
+  /// Swaps the weights and their average.
   void swap();
   /// Appends the averages as "ema.NAME".
   void append_state(NamedTensors& tensors) const;

@@ -19,7 +19,7 @@ bool names(const std::vector<Word>& words, Word word) {
   return std::ranges::count(words, word) > 0;
 }
 
-/// True if the size stands for these extents, but for those that are given themselves.
+/// Returns true if the size corresponds to these dimensions, apart from dimensions that are given explicitly.
 bool is_size(const ModelSettings& m, const Architecture& architecture, const EncoderOptions& e) {
   EncoderOptions sized;
   set_size(architecture, m.size, sized);
@@ -27,7 +27,7 @@ bool is_size(const ModelSettings& m, const Architecture& architecture, const Enc
          (m.ffn || sized.ffn == e.ffn) && (m.heads || sized.heads == e.heads);
 }
 
-/// What was said of a model: a flag on the command line, or a value that differs from the default.
+/// Options that were given: a flag on the command line, or a value that differs from the default.
 class Said {
  public:
   Said(TrainOptions options, const NamedFlags& named) : named_(named) {
@@ -43,8 +43,8 @@ class Said {
   NamedFlags differing_;
 };
 
-/// Flags that belong to some architectures only, and the field that those have (Architecture::fields). The published
-/// classes of Graphormer are a field too, but come with imported weights only: the flag goes with GRPE's noise.
+/// Flags of some architectures only, with the field that these architectures have (Architecture::fields). Graphormer
+/// has a field for published classes too, but only with imported weights, so the flag is tied to GRPE's noise field.
 constexpr std::array<std::pair<const char*, const char*>, 4> kOwnedFlags{{{"path", "path_rule"},
                                                                           {"spatial-pos-max", "spatial_pos_max"},
                                                                           {"published-classes", "perturb_noise"},
@@ -118,13 +118,13 @@ void check_model_flags(const TrainOptions& o, const NamedFlags& named, const Arc
   const auto refuse = [&](bool given, const std::string& key, const std::string& owner) {
     if (!given) return;
     const bool from_recipe = !named.contains(key) && !m.recipe.empty();
-    throw UsageError("--" + key + (from_recipe ? ", which --recipe " + m.recipe + " sets," : "") + " is an option of " +
+    throw UsageError("--" + key + (from_recipe ? ", which --recipe " + m.recipe + " sets," : "") + " applies only to " +
                      owner);
   };
   for (const auto& [flag, field] : kOwnedFlags) refuse(said(flag) && !architecture.has(field), flag, owners_of(field));
   if (encoding.path_bias && !architecture.has("path_bias")) {
-    throw UsageError("--encoding " + std::string(encoding.name) + " needs " + owners_of("path_bias") +
-                     ", which alone has the edge-path bias");
+    throw UsageError("--encoding " + std::string(encoding.name) + " requires " + owners_of("path_bias") +
+                     ", because no other model has the edge-path bias");
   }
   const bool grpe_terms = encoding.terms.topology_key && encoding.terms.edge_key, walks = has_walks(encoding),
              paths = encoding.path_bias || m.gate.path;
@@ -138,8 +138,8 @@ void check_model_flags(const TrainOptions& o, const NamedFlags& named, const Arc
   if (walks && m.position_dim) {
     refuse(!names(m.pair_relations, PairWord::walks), "pe-dim", "--pair-relations walks");
     if (*m.position_dim > kMostWalkSteps)
-      throw UsageError("--pe-dim " + std::to_string(*m.position_dim) + ": walks between two atoms have at most " +
-                       std::to_string(kMostWalkSteps) + " steps");
+      throw UsageError("--pe-dim " + std::to_string(*m.position_dim) +
+                       ": random walks between two atoms have at most " + std::to_string(kMostWalkSteps) + " steps");
   }
   std::string with_positions;
   for (const Encoding& one : encodings())
@@ -148,14 +148,14 @@ void check_model_flags(const TrainOptions& o, const NamedFlags& named, const Arc
   const std::array shape{"layers", "width", "ffn", "heads"};
   const auto given = [&](const char* key) { return named.contains(key); };
   if (named.contains("size") && std::all_of(shape.begin(), shape.end(), given)) {
-    throw UsageError("--size would do nothing beside --layers, --width, --ffn and --heads, which say all of it");
+    throw UsageError("--size would do nothing: --layers, --width, --ffn and --heads determine the whole size");
   }
 }
 
 void check_gate(const GateSettings& asked, const GateOptions& gate) {
   if ((asked.relu && !(gate.enabled && gate.relu)) || (asked.per_layer && !(gate.enabled && gate.per_layer)) ||
       (asked.path && !(gate.enabled && gate.path_hops > 0))) {
-    throw UsageError("--gate-relu, --gate-path and --gate-per-layer need a new gate: --urpe");
+    throw UsageError("--gate-relu, --gate-path and --gate-per-layer require a new gate (--urpe)");
   }
 }
 
@@ -169,11 +169,11 @@ void check_terms(const TrainOptions& o, const NamedFlags& named, const ModelConf
   };
   const std::string without = "this model has no relation tables";
   refuse(named.contains("share-encodings") && !tables, "--share-encodings", without);
-  refuse(named.contains("max-distance") && !topology, "--max-distance", "this model has no tables of distances");
+  refuse(named.contains("max-distance") && !topology, "--max-distance", "this model has no distance tables");
   const bool gate_named = std::ranges::count(o.model.walk_terms, WalkTerm::gate) > 0;
   refuse(named.contains("walk-terms") && gate_named && !e.gate.enabled, "--walk-terms gate",
-         "there is no gate (--urpe)");
-  refuse(named.contains("pe-dim") && !uses_position_dim(e), "--pe-dim", "nothing of this model has that dimension");
+         "this model has no gate (--urpe adds one)");
+  refuse(named.contains("pe-dim") && !uses_position_dim(e), "--pe-dim", "no part of this model has that dimension");
   refuse(o.model.published_classes && !topology && !edges, "--published-classes", without);
   refuse(o.model.key_term == KeyTerm::row && !t.topology_key && !t.edge_key, "--key-term",
          "--grpe-terms leaves out the key");
@@ -186,7 +186,7 @@ void check_start(const TrainOptions& o, const NamedFlags& named, const ModelConf
   const Architecture& architecture = *model.architecture;
   const EncoderOptions& e = config.encoder();
   const auto demand = [](bool equal, const std::string& flag) {
-    if (!equal) throw UsageError(flag + " contradicts the run named by --from, whose architecture is kept");
+    if (!equal) throw UsageError(flag + " contradicts the run given with --from, whose architecture is kept");
   };
   const auto open_or = [](const std::optional<int>& given, int value) { return !given || *given == value; };
   demand(m.architecture == nullptr || m.architecture == &architecture, "--model");
@@ -235,7 +235,7 @@ void check_start(const TrainOptions& o, const NamedFlags& named, const ModelConf
          "--spatial-pos-max");
   demand(!m.published_classes || (architecture.has("perturb_noise") && model.published_classes), "--published-classes");
   if (m.perturb_noise != 0 && !architecture.has("perturb_noise"))
-    throw UsageError("--perturb-noise is an option of " + owners_of("perturb_noise"));
+    throw UsageError("--perturb-noise applies only to " + owners_of("perturb_noise"));
 }
 
 void check_training_flags(const TrainOptions& o, const NamedFlags& named, const LoadedData& data,
@@ -244,35 +244,37 @@ void check_training_flags(const TrainOptions& o, const NamedFlags& named, const 
     if (given) refuse_without_effect(flag, why);
   };
   if (start == nullptr && o.model.frozen != Frozen::nothing)
-    throw UsageError("--freeze keeps what --from RUN brings along: give both");
+    throw UsageError("--freeze requires --from RUN, because it freezes the weights of that run");
   if (start != nullptr) {
     refuse(o.model.frozen != Frozen::nothing && o.model.gate.use == Switch::on && !start->encoder().gate.enabled,
-           "--urpe", "a new gate of ones that --freeze encoder keeps from training");
+           "--urpe", "the new gate of ones would not be trained, because --freeze encoder freezes it");
   }
-  refuse(o.training.patience.value_or(0) > 0 && data.split.valid.empty(), "--patience", "there is no validation part");
-  refuse(o.data.calibration_size > 0 && !o.training.calibrate, "--calibration-size", "nothing is calibrated");
+  refuse(o.training.patience.value_or(0) > 0 && data.split.valid.empty(), "--patience", "there is no validation set");
+  refuse(o.data.calibration_size > 0 && !o.training.calibrate, "--calibration-size",
+         "--no-calibrate turns calibration off");
   refuse(o.training.out_of_fold == Switch::on && data.inner.empty(), "--out-of-fold",
-         "it is for one split with a validation part, not by time or order and without --member-splits");
+         "it requires a single split with a validation set, not by time or order, without --member-splits");
   refuse(o.training.out_of_fold == Switch::on && o.data.calibration_size > 0, "--calibration-size",
-         "with --out-of-fold the training and validation part calibrate");
-  refuse(o.training.domain_labels && !o.training.domain, "--domain-labels", "with --no-domain nothing is kept");
-  refuse(o.training.refit && !has_validation(data), "--refit", "there is no validation part");
+         "--out-of-fold uses the training and validation sets as calibration data");
+  refuse(o.training.domain_labels && !o.training.domain, "--domain-labels", "--no-domain stores no training molecules");
+  refuse(o.training.refit && !has_validation(data), "--refit", "there is no validation set");
   refuse((named.contains("censored") || o.data.censored != Censored::bounded) && data.censored == 0, "--censored",
-         "the labels have no sign such as >");
+         "no label has a sign such as >");
   const std::size_t weights = o.training.task_weights.size(), targets = data.set.task.names.size();
-  refuse(targets == 1 && weights > 0, "--task-weights", "there is one target");
-  refuse(targets == 1 && o.training.balance_tasks, "--task-balance", "there is one target");
+  refuse(targets == 1 && weights > 0, "--task-weights", "there is only one target");
+  refuse(targets == 1 && o.training.balance_tasks, "--task-balance", "there is only one target");
   refuse(o.training.balance_classes && data.set.task.kind == TaskKind::regression, "--class-balance",
-         "the targets are no classes");
+         "the targets are not classes");
   if (weights > 0 && weights != targets)
     throw UsageError("--task-weights: " + std::to_string(weights) + " weights, but there are " +
                      std::to_string(targets) + " targets: " + list_of(data.set.task.names, 10));
   refuse(o.training.clip_labels && !data.set.task.has(TaskKind::regression), "--clip-labels",
-         "there is no number to clip");
+         "there is no regression target");
   const bool scaling = named.contains("scale-targets");
-  refuse(scaling && !data.set.task.has(TaskKind::regression), "--scale-targets", "it is for regression");
+  refuse(scaling && !data.set.task.has(TaskKind::regression), "--scale-targets", "there is no regression target");
   refuse(scaling && start != nullptr && data.auxiliary.empty() && !needs_new_head(start->task, data.set.task),
-         "--scale-targets", "the head comes from --from with its scaling, as the targets are the same");
+         "--scale-targets",
+         "the head and its scaling come from the run given with --from, because the targets are the same");
 }
 
 }  // namespace molgraph

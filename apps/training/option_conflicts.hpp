@@ -1,4 +1,4 @@
-// Flags that would be read and then do nothing, or that contradict each other: each is a UsageError.
+// Rejects flags that would have no effect or that contradict each other, with a UsageError.
 #pragma once
 
 #include <set>
@@ -11,31 +11,32 @@
 
 namespace molgraph {
 
-/// Long names of the flags that stand on the command line itself. Values from a recipe or a config.toml, which holds
-/// every key, are not among them: those count as said where they differ from the default.
+/// Long names of the flags on the command line. Values from a recipe or a config.toml, which contains every key, are
+/// not included; they count as given if they differ from the default.
 using NamedFlags = std::set<std::string>;
 
-/// Of a model built from the options alone; before it is built.
+/// Checks a model that is built from the options alone, before it is built.
 void check_model_flags(const TrainOptions& options, const NamedFlags& named, const Architecture& architecture,
                        const Encoding& encoding);
-/// A gate that was asked for must be new: its kind cannot change.
+/// Checks that options of a gate are given for a new gate only. The kind of an existing gate cannot change.
 void check_gate(const GateSettings& asked, const GateOptions& gate);
-/// The same, once it is known which terms the model has.
+/// Checks the model flags again when the model's terms are known.
 void check_terms(const TrainOptions& options, const NamedFlags& named, const ModelConfig& config);
-/// With --from: what the options say of the architecture must be true of that run, whose architecture is kept.
+/// With --from, checks that the architecture options agree with the architecture of that run, which is kept.
 void check_start(const TrainOptions& options, const NamedFlags& named, const ModelConfig& start);
-/// Of the training. `start` is the configuration of the run that --from names, else null.
+/// Checks the training options. `start` is the configuration of the run given with --from, or null.
 void check_training_flags(const TrainOptions& options, const NamedFlags& named, const LoadedData& data,
                           const ModelConfig* start);
 
-/// False if one of the splits lacks a validation part.
+/// Returns false if one of the splits has no validation set.
 bool has_validation(const LoadedData& data);
 
-/// Where pairs' vectors enter, as --walk-terms says, and their columns, as --pair-relations does.
+/// Sets the terms of the pair vectors (--walk-terms) and their columns (--pair-relations) in the encoder's options.
 void set_walks(const ModelSettings& settings, EncoderOptions& encoder);
-/// What names them; a gate that is not there is named too, so that one to come has the term.
+/// Sets these two options from the encoder. Includes the gate term if there is no gate, so that a gate added later has
+/// it.
 void write_down_walks(const EncoderOptions& encoder, ModelSettings& settings);
-/// The terms that --grpe-terms names.
+/// Sets the terms given with --grpe-terms.
 void set_terms(const std::vector<GrpeTerm>& words, RelationTerms& terms);
 
 }  // namespace molgraph

@@ -1,5 +1,5 @@
-// A field of an options struct as the command line and config.toml see it: a text, a number, a switch or a list of
-// them.
+// Uniform access to the fields of an options struct for the command line and config.toml: texts, numbers, switches and
+// lists.
 #pragma once
 
 #include <algorithm>
@@ -22,46 +22,46 @@ namespace molgraph {
 using OptionValue =
     std::variant<std::string, bool, std::int64_t, double, std::vector<std::string>, std::vector<double>>;
 
-/// On, off, or as other options and the data decide.
+/// On, off, or automatic: other options and the data decide.
 enum class Switch : std::uint8_t { automatic, on, off };
 inline Switch on_or_off(bool on) { return on ? Switch::on : Switch::off; }
 
-/// The values of a field, each with its word; a word of "" stands for a default.
+/// The values of a field with their words; the word "" is the default.
 template <class T>
 using Words = std::vector<std::pair<std::string_view, T>>;
 
-/// Access to one field. What set() is given has been checked against words and range before.
+/// Access to one field. The caller of set() has checked the value against words and range.
 struct OptionField {
   std::function<OptionValue()> get;
   std::function<void(const OptionValue&)> set;
-  std::vector<std::string> words{};  ///< all that the value, or each item of it, may be; empty = any text
-  bool is_switch = false;            ///< words are those of Switch: --NAME and --no-NAME
-  int least = 0, most = 0;           ///< items of a list; `most` 0 = any number
+  std::vector<std::string> words{};  ///< allowed values, or allowed items of a list; empty = any text
+  bool is_switch = false;            ///< the words are those of Switch: --NAME and --no-NAME
+  int least = 0, most = 0;           ///< number of items of a list; `most` 0 = unlimited
 
   OptionField(std::function<OptionValue()> get_, std::function<void(const OptionValue&)> set_)
       : get(std::move(get_)), set(std::move(set_)) {}
 
-  /// A field that is an alternative of OptionValue, or a whole number of another width.
+  /// A field with a type of OptionValue, or an integer of another width.
   template <class T>
   requires(!std::is_same_v<T, OptionField>)
-      OptionField(T& field) {  // NOLINT(google-explicit-constructor): fields stand in the list as they are
+      OptionField(T& field) {  // NOLINT(google-explicit-constructor): the list contains plain fields
     using Stored = std::conditional_t<std::is_integral_v<T> && !std::is_same_v<T, bool>, std::int64_t, T>;
     get = [&field] { return OptionValue(static_cast<Stored>(field)); };
     set = [&field](const OptionValue& value) { field = static_cast<T>(std::get<Stored>(value)); };
   }
-  /// So many numbers.
+  /// A list of N numbers.
   template <std::size_t N>
   OptionField(std::array<double, N>& field) : least(N), most(N) {  // NOLINT(google-explicit-constructor)
     get = [&field] { return OptionValue(std::vector<double>(field.begin(), field.end())); };
     set = [&field](const OptionValue& value) {
       const auto& numbers = std::get<std::vector<double>>(value);
-      if (numbers.size() != N) throw UsageError("so many numbers are needed: " + std::to_string(N));
+      if (numbers.size() != N) throw UsageError("wrong number of values, required: " + std::to_string(N));
       std::copy(numbers.begin(), numbers.end(), field.begin());
     };
   }
 };
 
-/// A whole number that may be left open: `open` stands for that.
+/// An optional integer; the value `open` means not set.
 template <class T>
 OptionField or_open(std::optional<T>& field, std::int64_t open) {
   return {[&field, open] { return OptionValue(field ? static_cast<std::int64_t>(*field) : open); },
@@ -77,14 +77,14 @@ template <class T>
 std::string word_of(const Words<T>& words, const T& value) {
   for (const auto& [word, one] : words)
     if (one == value) return std::string(word);
-  throw std::logic_error("an option's value without a word");
+  throw std::logic_error("option value without a word");
 }
 
 template <class T>
 T value_of(const Words<T>& words, const std::string& word) {
   for (const auto& [one, value] : words)
     if (one == word) return value;
-  throw std::logic_error("an option's word without a value: " + word);
+  throw std::logic_error("option word without a value: " + word);
 }
 
 template <class T>
@@ -96,7 +96,7 @@ OptionField with_words(OptionField field, const Words<T>& words) {
 
 }  // namespace option_words
 
-/// A field of a few values.
+/// A field with a fixed set of values.
 template <class T>
 OptionField one_of(T& field, const Words<std::type_identity_t<T>>& words) {
   namespace w = option_words;
@@ -110,7 +110,7 @@ inline OptionField on_off(Switch& field) {
   return one_of(field, {{"auto", Switch::automatic}, {"on", Switch::on}, {"off", Switch::off}});
 }
 
-/// A list of so many texts.
+/// A list of `least` to `most` texts.
 inline OptionField few_of(std::vector<std::string>& field, int least, int most) {
   OptionField few(field);
   few.least = least;
@@ -118,7 +118,7 @@ inline OptionField few_of(std::vector<std::string>& field, int least, int most) 
   return few;
 }
 
-/// A list of them, each once or not at all.
+/// A list of values from a fixed set, each at most once.
 template <class T>
 OptionField some_of(std::vector<T>& field, const Words<std::type_identity_t<T>>& words) {
   namespace w = option_words;

@@ -45,7 +45,7 @@ PartPredictions pooled(const std::vector<PartPredictions>& models, const std::ve
     const std::vector<std::int64_t>& molecules = *parts_of(whole)[p];
     std::unordered_map<std::int64_t, std::size_t> place;
     for (std::size_t i = 0; i < molecules.size(); ++i) place.emplace(molecules[i], i);
-    std::vector<double> known(molecules.size());  // by how many models
+    std::vector<double> known(molecules.size());  // number of models per molecule
     for (std::size_t m = 0; m < models.size(); ++m) {
       const std::vector<std::int64_t>& own = *parts_of(splits[m])[p];
       if (own.empty()) continue;
@@ -102,7 +102,7 @@ std::vector<double> mean_predictions(const LoadedData& data, std::size_t molecul
     });
   std::vector<double> predictions(molecules * outputs);
   for (std::size_t i = 0; i < predictions.size(); ++i)
-    predictions[i] = sum[i % outputs] / count[i % outputs / classes];  // NaN without any label
+    predictions[i] = sum[i % outputs] / count[i % outputs / classes];  // NaN without labels
   return predictions;
 }
 
@@ -148,8 +148,9 @@ void write_submissions(const std::string& folder, const LoadedData& data, const 
     const std::string name = data.set.source.name == "pcqm4mv2" ? "pcqm4m-v2" : data.set.source.name;
     const std::string path = folder + "/y_pred_" + name + (part == "test" ? "" : "_" + part) + ".npz";
     write_npz_vector(path, "y_pred", values);
-    control.note("Submission of " + with_thousands(static_cast<std::int64_t>(values.size())) + " rows: " + path);
-    if (missing > 0) control.warn(std::to_string(missing) + " of its rows have no molecule and get the training mean");
+    control.note("Submission with " + with_thousands(static_cast<std::int64_t>(values.size())) + " rows: " + path);
+    if (missing > 0)
+      control.warn(std::to_string(missing) + " rows of the submission have no molecule and contain the training mean");
   }
 }
 

@@ -1,5 +1,5 @@
-// What a trained model says of its data: of the three parts, and of molecules whose labels are hidden for a benchmark's
-// judges.
+// Predictions of a trained model: for the training, validation and test set, and for benchmark molecules whose labels
+// are not public.
 #pragma once
 
 #include <array>
@@ -13,35 +13,35 @@
 
 namespace molgraph {
 
-/// Predictions [n, outputs] for the three parts, in the order train, valid, test.
+/// Predictions [n, outputs] for the training, validation and test set, in this order.
 using PartPredictions = std::array<std::vector<double>, 3>;
 std::array<const std::vector<std::int64_t>*, 3> parts_of(const Split& split);
 
-/// Of several splits with one test part: what is in the training part of any of them, and in the validation part of
-/// any.
+/// Union of the training sets and union of the validation sets of several splits that share one test set.
 Split union_of(const std::vector<Split>& splits);
-/// The splits of an ensemble's `members` where they have their own (LoadedData::rounds); empty where all train on
-/// `asked`, as after a split by time or order.
+/// Splits of the ensemble's `members` if each has its own (LoadedData::rounds). Empty if all members train on `asked`,
+/// for example after a split by time or order.
 std::vector<Split> rounds_of_members(const LoadedData& data, const Split& asked, std::int64_t members);
-/// Molecules of the training and the validation part, each once.
+/// Molecules of the training and the validation set, each once.
 std::vector<std::int64_t> known_molecules(const Split& split);
 
-/// What models that were trained on different splits say of the parts of `whole`: of each molecule the mean of the
-/// models in whose same part it is. So where every molecule of a validation part is in that of one model, it is
-/// predicted by a model that has not learned it. Each of `models` [n, outputs] goes with the split of the same place.
+/// Pooled predictions of models that were trained on different splits, for the sets of `whole`. Each molecule gets the
+/// mean over the models that have it in the same set. If every validation molecule is in the validation set of one
+/// model, its prediction therefore comes from a model that was not trained on it. `models[i]` [n, outputs] belongs to
+/// `splits[i]`.
 PartPredictions pooled(const std::vector<PartPredictions>& models, const std::vector<Split>& splits,
                        const Split& whole);
 
-/// Of one model, or the mean of several.
+/// Predictions of one model, or the mean of several.
 struct AllPredictions {
   PartPredictions parts;
   std::vector<double> calibration;  ///< [n, outputs] of Split::calibration
   std::map<std::string, std::vector<double>>
-      hidden;                        ///< by part, a row per row of the table; one without a molecule is NaN
-  std::vector<double> output_scale;  ///< [outputs] of the model; of several the smallest
+      hidden;                        ///< by set, one row per table row; NaN for rows without a molecule
+  std::vector<double> output_scale;  ///< [outputs] of the model; for several models the smallest
 
   void add_share(const AllPredictions& one, double share);
-  /// Calls change(row [outputs]) for every row of every part.
+  /// Calls change(row [outputs]) for every row of every set.
   template <class Change>
   void for_each_row(std::size_t outputs, const Change& change) {
     const auto of = [&](std::vector<double>& rows) {
@@ -53,22 +53,22 @@ struct AllPredictions {
   }
 };
 
-/// [n, outputs] The standard deviation (of the population) of several models' predictions of the same rows.
+/// Population standard deviation [n, outputs] of several models' predictions for the same rows.
 std::vector<double> deviation_of(const std::vector<const std::vector<double>*>& models);
 
-/// [n, outputs] The same for each of `molecules`: the mean of the training part's exact labels, of classes their
-/// frequencies; NaN for a target without any.
+/// Predictions [n, outputs] of the mean predictor, the same for each of `molecules`: the mean of the exact labels in
+/// the training set, for classes their frequencies. NaN for a target without exact labels.
 std::vector<double> mean_predictions(const LoadedData& data, std::size_t molecules);
 
-/// False for the training part of computed targets: as much work as an epoch, which tells little.
+/// False for the training set of computed targets: evaluating it costs as much as an epoch and is of little use.
 bool is_measured(const LoadedData& data, std::size_t part);
 
-/// Everything but `output_scale`, of the parts that are measured. Throws Stopped.
+/// Predicts all measured sets (is_measured()); `output_scale` remains empty. Throws Stopped.
 AllPredictions predict_all(const PredictFunction& run, const PackOptions& pack, const LoadedData& data,
                            const RunControl& control);
 
-/// What OGB-LSC's judges take: y_pred, float32, in the order of the table, as FOLDER/y_pred_*.npz. A row without a
-/// molecule gets the training mean. Nothing without hidden parts.
+/// Writes OGB-LSC submissions, FOLDER/y_pred_*.npz: y_pred, float32, in table order. A row without a molecule gets the
+/// training mean. Writes nothing if there are no hidden sets.
 void write_submissions(const std::string& folder, const LoadedData& data, const AllPredictions& predictions,
                        const RunControl& control);
 

@@ -16,8 +16,8 @@ constexpr SplitSizes kSizesOfCorpus{0.99, 0.01, 0};
 constexpr std::int64_t kBatchOfCorpus = 256;
 constexpr std::size_t kConstantShown = 10;
 
-/// In place: of every row of `inputs` [G, D] the columns `kept`, clipped; what is no finite number is missing.
-/// Returns how many numbers were clipped.
+/// Keeps the columns `kept` of `inputs` [G, D], in place, and clips them. Non-finite numbers become missing values.
+/// Returns the number of clipped values.
 std::int64_t keep_columns(std::vector<float>& inputs, std::size_t columns, const std::vector<std::size_t>& kept,
                           const InputScaling& scaling) {
   std::vector<float> low(kept.size()), high(kept.size());
@@ -47,7 +47,7 @@ TrainOptions pretraining_defaults() {
   o.data.target_descriptors = DescriptorSet::rdkit;
   o.data.split = SplitKind::random;
   o.data.split_sizes = kSizesOfCorpus;
-  // Molecules are seen a few times each and their targets have no noise: nothing is learned by heart.
+  // Each molecule is seen only a few times and the targets have no noise, so the model does not memorise them.
   o.model.dropout = o.model.attention_dropout = 0;
   TrainingSettings& t = o.training;
   t.lr = kPretrainingRate;
@@ -97,41 +97,41 @@ void check_pretraining(const TrainOptions& o) {
     throw UsageError("--table-weights: " + std::to_string(d.table_weights.size()) + " weights, but the corpus has " +
                      std::to_string(d.paths.size()) + (d.paths.size() == 1 ? " table" : " tables"));
   const auto refuse = [](bool given, const char* flag, const char* why) {
-    if (given) throw UsageError(std::string(flag) + " beside --target-descriptors: " + why);
+    if (given) throw UsageError(std::string(flag) + " cannot be combined with --target-descriptors: " + why);
   };
-  const char* const computed = "the targets are computed, whatever columns a table has";
-  refuse(!d.subset.empty(), "--subset", "a corpus is no data set with a name");
-  refuse(d.task.has_value(), "--task-type", "a column of a corpus is what its values say");
-  refuse(!d.auxiliary_targets.empty(), "--auxiliary-targets", "--label-weight weighs the labels of a corpus");
-  refuse(!d.positive.empty(), "--positive", "classes of a corpus are 1 and 0, yes and no and the like");
+  const char* const computed = "the targets are computed from the structures, not read from columns";
+  refuse(!d.subset.empty(), "--subset", "a corpus is not a named data set");
+  refuse(d.task.has_value(), "--task-type", "the values of each column determine its task type");
+  refuse(!d.auxiliary_targets.empty(), "--auxiliary-targets", "use --label-weight for the labels of a corpus");
+  refuse(!d.positive.empty(), "--positive", "classes of a corpus must be 1 and 0, yes and no or similar");
   refuse(d.censored != Censored::bounded && !has_labels, "--censored", computed);
   const Duplicates duplicates = d.duplicates.value_or(Duplicates::keep);
   refuse(has_labels && (duplicates == Duplicates::mean || duplicates == Duplicates::median), "--duplicates",
-         "labels of a corpus are not merged: keep or drop");
-  refuse(!d.weight_column.empty(), "--weight-column", "all molecules of a corpus count alike");
+         "labels of a corpus are not merged; use keep or drop");
+  refuse(!d.weight_column.empty(), "--weight-column", "all molecules of a corpus have the same weight");
   refuse(d.descriptors.value_or(DescriptorSet::none) != DescriptorSet::none, "--descriptors",
-         "what is predicted cannot be read");
-  refuse(!d.descriptor_columns.empty(), "--descriptor-columns", "the model is made for tables without such columns");
+         "the descriptors are targets and cannot be inputs");
+  refuse(!d.descriptor_columns.empty(), "--descriptor-columns", "the model is made for tables that lack these columns");
   refuse(d.folds > 0 || t.ensemble_size.value_or(1) > 1 || t.member_splits == Switch::on,
-         "--folds, --ensemble-size and --member-splits", "one model is pre-trained");
-  refuse(t.out_of_fold == Switch::on, "--out-of-fold", "descriptors need no intervals");
-  refuse(d.calibration_size > 0, "--calibration-size", "descriptors need no intervals");
-  refuse(t.quality != Quality::standard, "--quality", "it is for measured targets");
+         "--folds, --ensemble-size and --member-splits", "only one model is pre-trained");
+  refuse(t.out_of_fold == Switch::on, "--out-of-fold", "descriptors need no prediction intervals");
+  refuse(d.calibration_size > 0, "--calibration-size", "descriptors need no prediction intervals");
+  refuse(t.quality != Quality::standard, "--quality", "it requires measured targets");
   refuse(!t.task_weights.empty() || t.balance_tasks || t.balance_classes,
-         "--task-weights, --task-balance and --class-balance", "all descriptors count alike");
-  refuse(t.refit, "--refit", "the validation part is too small to matter");
+         "--task-weights, --task-balance and --class-balance", "all descriptors have the same weight");
+  refuse(t.refit, "--refit", "the validation set is too small to improve the model");
   refuse(t.baselines == Switch::on || t.blend == Switch::on, "--baselines and --blend",
-         "they are for measured targets");
-  refuse(t.clip_labels, "--clip-labels", "no label of theirs is typed by hand");
-  refuse(!t.scale_targets, "--no-scale-targets", "the targets have very different sizes");
-  refuse(!o.model.recipe.empty(), "--recipe", "the papers pre-train on nothing like it");
+         "they require measured targets");
+  refuse(t.clip_labels, "--clip-labels", "computed targets contain no typing errors");
+  refuse(!t.scale_targets, "--no-scale-targets", "the scales of the targets differ too much");
+  refuse(!o.model.recipe.empty(), "--recipe", "no paper pre-trains on descriptors");
 }
 
 void learn_inputs(LoadedData& data, const LabelOptions& labels) {
   MoleculeSet& set = data.set;
   const Task measured = set.sparse.targets > 0 ? std::move(set.task) : Task{};
   const std::size_t columns = set.input_names.size();
-  const std::size_t computed = std::min(columns, descriptor_names().size());  // a store's columns stand behind
+  const std::size_t computed = std::min(columns, descriptor_names().size());  // the columns of a store follow
   std::vector<const float*> training;
   training.reserve(data.split.train.size());
   for (const std::int64_t g : data.split.train) training.push_back(set.graph(g).inputs);
@@ -151,7 +151,7 @@ void learn_inputs(LoadedData& data, const LabelOptions& labels) {
     scaling.scale.push_back(all.scale[d]);
   }
   if (kept.empty())
-    throw DataError(set.source.name + ": every descriptor is the same for all training molecules: nothing to learn");
+    throw DataError(set.source.name + ": all descriptors are constant in the training set: there is nothing to learn");
   task.units.assign(task.names.size(), "");
   const std::int64_t clipped = keep_columns(set.inputs, columns, kept, scaling);
   set.task = std::move(task);
@@ -166,12 +166,12 @@ void learn_inputs(LoadedData& data, const LabelOptions& labels) {
   set.target_scale = std::move(scaling.scale);
   data.training.computed = true;
   data.notes.push_back(
-      text("Targets are %zu descriptors of each molecule, standardised by the training part and "
-           "clipped at %g deviations (%s of %s numbers)",
+      text("The targets are %zu descriptors per molecule, standardised on the training set and "
+           "clipped at %g standard deviations (%s of %s values)",
            kept.size(), all.clip, with_thousands(clipped).c_str(),
            with_thousands(static_cast<std::int64_t>(set.computed_targets.size())).c_str()));
   if (!constant.empty())
-    data.notes.push_back(text("Left out, as constant in the training part: %zu descriptors, ", constant.size()) +
+    data.notes.push_back(text("Left out because constant in the training set: %zu descriptors, ", constant.size()) +
                          list_of(constant, kConstantShown));
   if (set.sparse.targets > 0) append_labels(data, measured, labels);
 }

@@ -3,9 +3,9 @@
 #include <torch/torch.h>
 #include <torch/version.h>
 
-#if __has_include(<gloo/rendezvous/store.h>)  // Gloo's code is part of LibTorch, its headers are not
+#if __has_include(<gloo/rendezvous/store.h>)  // LibTorch contains Gloo's code, but not its headers
 #define MOLGRAPH_GLOO
-#define USE_C10D_GLOO  // else LibTorch's header is empty
+#define USE_C10D_GLOO  // otherwise LibTorch's header is empty
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
@@ -41,15 +41,15 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-/// `otherwise` < 0: the variable must be set.
+/// Value of an environment variable; `otherwise` if it is not set, < 0: it must be set. Throws UsageError.
 int number(const char* name, int otherwise, int smallest, int largest) {
   const std::string text = variable(name);
   if (text.empty() && otherwise >= 0) return otherwise;
   int value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || value < smallest || value > largest) {
-    throw UsageError("WORLD_SIZE asks for several processes, but " + std::string(name) + "='" + text +
-                     "' is no number from " + std::to_string(smallest) + " to " + std::to_string(largest));
+    throw UsageError("WORLD_SIZE requests several processes, but " + std::string(name) + "='" + text +
+                     "' is not a number from " + std::to_string(smallest) + " to " + std::to_string(largest));
   }
   return value;
 }
@@ -66,7 +66,7 @@ ProcessPlace place_from_environment() {
   place.local_rank = number("LOCAL_RANK", 0, 0, place.local_count - 1);
   place.port = number("MASTER_PORT", -1, 1, 65535);
   place.address = variable("MASTER_ADDR");
-  if (place.address.empty()) throw UsageError("WORLD_SIZE asks for several processes, but MASTER_ADDR is not set");
+  if (place.address.empty()) throw UsageError("WORLD_SIZE requests several processes, but MASTER_ADDR is not set");
   if (const std::string attempt = variable("TORCHELASTIC_RESTART_COUNT"); !attempt.empty()) place.attempt = attempt;
   place.hosted = variable("TORCHELASTIC_USE_AGENT_STORE") == "True";
   place.patience = number("MOLGRAPH_MEETING_SECONDS", place.patience, 1, 86400);
@@ -77,12 +77,12 @@ ProcessPlace place_from_environment() {
 
 namespace {
 
-constexpr std::chrono::hours kWaiting{24};  // for the first process, which evaluates and writes while the others wait
+constexpr std::chrono::hours kWaiting{24};  // the other processes wait while the first one evaluates and writes
 constexpr std::chrono::milliseconds kLook{20};
-// The host stays so much longer, so that the others learn from it who is missing.
+// The host waits longer by this time, so that the other processes can query it for missing ranks.
 constexpr std::chrono::seconds kGrace{1};
-constexpr int kNamed = 8;  // of the missing
-// Earlier servers of LibTorch do not accept on a socket that they are given.
+constexpr int kNamed = 8;  // missing ranks in a message
+// Earlier servers of LibTorch do not accept connections on a given socket.
 constexpr bool kTakesASocket = TORCH_VERSION_MAJOR > 2 || TORCH_VERSION_MINOR >= 8;
 
 std::string first_line(const std::exception& error) {
@@ -92,7 +92,7 @@ std::string first_line(const std::exception& error) {
 
 using Addresses = std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)>;
 
-/// The meeting's addresses, at least one. Throws std::runtime_error if there is none.
+/// Addresses of the rendezvous, at least one. Throws std::runtime_error if there is none.
 Addresses addresses_of(const ProcessPlace& place) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
@@ -104,7 +104,7 @@ Addresses addresses_of(const ProcessPlace& place) {
   return {found, &::freeaddrinfo};
 }
 
-/// A socket that listens on the meeting's port, until LibTorch takes it.
+/// A socket that listens on the rendezvous port until it is passed to LibTorch.
 class Listener {
  public:
   Listener() = default;
@@ -114,7 +114,7 @@ class Listener {
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
 
-  /// Listens on every IPv4 address of this machine if the meeting has an IPv4 address. Throws std::system_error.
+  /// Listens on all IPv4 addresses of this machine if the rendezvous has an IPv4 address. Throws std::system_error.
   void listen(const ProcessPlace& place) {
     const Addresses addresses = addresses_of(place);
     const addrinfo* at = addresses.get();
@@ -131,7 +131,7 @@ class Listener {
         ::listen(descriptor_, SOMAXCONN) != 0)
       throw std::system_error(errno, std::generic_category(), "cannot listen on port " + std::to_string(place.port));
   }
-  /// The caller closes it; none if nothing listens.
+  /// The socket, which the caller must close; nothing if there is none.
   std::optional<int> release() {
     const int descriptor = std::exchange(descriptor_, -1);
     return descriptor < 0 ? std::nullopt : std::optional(descriptor);
@@ -141,7 +141,7 @@ class Listener {
   int descriptor_ = -1;
 };
 
-/// Does a connection to the meeting's address succeed before the deadline? (TCPStore would wait longer than it is told,
+/// True if a connection to the rendezvous succeeds before the deadline. (TCPStore would wait longer than its timeout
 /// and print its call stack.) Throws std::runtime_error if there is no such address.
 bool answers(const ProcessPlace& place, std::chrono::steady_clock::time_point deadline) {
   const Addresses addresses = addresses_of(place);
@@ -166,7 +166,7 @@ bool answers(const ProcessPlace& place, std::chrono::steady_clock::time_point de
 
 std::string arrival(int rank) { return "here/" + std::to_string(rank); }
 
-/// " did not come" and who; "" if all are there.
+/// Message with the ranks that have not connected; "" if all have.
 std::string missing(c10d::Store& store, int count) {
   std::string names;
   int absent = 0;
@@ -176,7 +176,7 @@ std::string missing(c10d::Store& store, int count) {
   }
   if (absent == 0) return {};
   return (absent == 1 ? "process" : "processes") + names +
-         (absent > kNamed ? " and " + std::to_string(absent - kNamed) + " more" : "") + " did not come";
+         (absent > kNamed ? " and " + std::to_string(absent - kNamed) + " more" : "") + " did not connect";
 }
 
 }  // namespace
@@ -189,18 +189,18 @@ struct Processes::Group {
     const bool hosts = place.rank == 0 && !place.hosted;
     const std::chrono::seconds patience(place.patience);
     const auto deadline = std::chrono::steady_clock::now() + patience + (hosts ? kGrace : std::chrono::seconds(0));
-    // Before the meeting: who cannot talk keeps nobody waiting there.
+    // Checked before the rendezvous, so that the other processes do not wait for a process that cannot communicate.
     const std::string interface = variable("GLOO_SOCKET_IFNAME");
     if (!interface.empty() && ::if_nametoindex(interface.c_str()) == 0)
       throw std::runtime_error("GLOO_SOCKET_IFNAME=" + interface + ": there is no such network interface");
-    // The meeting's port is taken before Gloo opens sockets, which listen on any free port. LibTorch itself would
-    // listen by IPv6 as well and ask DNS for the names of mapped IPv4 addresses (::ffff:127.0.0.1), which takes more
-    // than a minute where DNS does not answer.
+    // The rendezvous port is opened before Gloo opens its sockets, which listen on any free port. LibTorch itself would
+    // also listen on IPv6 and look up the names of mapped IPv4 addresses (::ffff:127.0.0.1). This takes more than a
+    // minute if DNS does not answer.
     Listener listener;
     if (hosts) {
       if (kTakesASocket) listener.listen(place);
     } else if (!answers(place, deadline)) {
-      throw std::runtime_error((place.hosted ? "the host of the meeting" : "process 0, which hosts the meeting,") +
+      throw std::runtime_error((place.hosted ? "the rendezvous host" : "process 0, which hosts the rendezvous,") +
                                std::string(" did not answer") + within);
     }
     const auto options = c10d::ProcessGroupGloo::Options::create(kWaiting);
@@ -222,7 +222,7 @@ struct Processes::Group {
     }
     gloo = c10::make_intrusive<c10d::ProcessGroupGloo>(store, place.rank, place.count, options);
     float nothing = 0;
-    sum(&nothing, 1, at::kFloat);  // returns when all are connected: nobody ends while others still connect to it
+    sum(&nothing, 1, at::kFloat);  // returns when all are connected: no process may end while others connect to it
   }
 
   void sum(void* values, std::size_t count, at::ScalarType type) {
@@ -237,14 +237,14 @@ struct Processes::Group {
 
 namespace {
 
-/// Calls `work` and makes an error of the library one of ours.
+/// Calls `work` and converts errors of the library to ProcessError.
 template <class Work>
-void with_others(const ProcessPlace& place, const Work& work, const std::string& failure = "has lost") {
+void with_others(const ProcessPlace& place, const Work& work, const std::string& failure = "has lost contact with") {
   try {
     work();
   } catch (const std::exception& error) {
     throw ProcessError("process " + std::to_string(place.rank) + " of " + std::to_string(place.count) + " " + failure +
-                       " the others (meeting at " + place.address + ":" + std::to_string(place.port) +
+                       " the other processes (rendezvous at " + place.address + ":" + std::to_string(place.port) +
                        "): " + first_line(error));
   }
 }
@@ -254,7 +254,7 @@ void with_others(const ProcessPlace& place, const Work& work, const std::string&
 Processes::Processes(const ProcessPlace& place) : place_(place) {
   if (!alone())
     with_others(
-        place_, [&] { group_ = std::make_unique<Group>(place_); }, "could not meet");
+        place_, [&] { group_ = std::make_unique<Group>(place_); }, "could not connect to");
 }
 void Processes::sum(std::span<float> values) {
   if (group_) with_others(place_, [&] { group_->sum(values.data(), values.size(), at::kFloat); });
@@ -272,7 +272,7 @@ struct Processes::Group {};
 
 Processes::Processes(const ProcessPlace& place) : place_(place) {
   if (!alone())
-    throw UsageError("WORLD_SIZE asks for several processes, but this molgraph was built without Gloo (libgloo-dev)");
+    throw UsageError("WORLD_SIZE requests several processes, but this molgraph was built without Gloo (libgloo-dev)");
 }
 void Processes::sum(std::span<float>) {}
 void Processes::sum(std::span<double>) {}

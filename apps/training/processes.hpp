@@ -1,5 +1,5 @@
-// The processes that train one model together (data parallel): each takes a part of every batch, and gradients are
-// added up.
+// Data-parallel training of one model by several processes: each computes a part of every batch, and the gradients are
+// summed.
 #pragma once
 
 #include <cstddef>
@@ -12,36 +12,36 @@
 
 namespace molgraph {
 
-/// Which of the processes this is, and where they meet.
+/// Rank of this process and address of the rendezvous.
 struct ProcessPlace {
   int rank = 0, count = 1;              ///< RANK, WORLD_SIZE
-  int local_rank = 0, local_count = 1;  ///< LOCAL_RANK, LOCAL_WORLD_SIZE: among those on this machine
+  int local_rank = 0, local_count = 1;  ///< LOCAL_RANK, LOCAL_WORLD_SIZE: on this machine
   std::string address;                  ///< MASTER_ADDR
   int port = 0;                         ///< MASTER_PORT
-  std::string attempt = "0";            ///< TORCHELASTIC_RESTART_COUNT: of the same processes, started again
-  bool hosted =
-      false;  ///< TORCHELASTIC_USE_AGENT_STORE: who started the processes hosts the meeting, not the first of them
-  int patience = 300;  ///< MOLGRAPH_MEETING_SECONDS: how long to wait for the others at the start, 1 to 86,400
+  std::string attempt = "0";            ///< TORCHELASTIC_RESTART_COUNT: number of restarts of the same processes
+  bool hosted = false;                  ///< TORCHELASTIC_USE_AGENT_STORE: the launcher hosts the rendezvous, not rank 0
+  int patience = 300;  ///< MOLGRAPH_MEETING_SECONDS: seconds to wait for the other processes at the start, 1 to 86,400
 };
 
-/// From the environment variables that torchrun sets; one process where WORLD_SIZE is not set. Throws UsageError on
-/// values that make no sense.
+/// Reads the environment variables that torchrun sets; one process if WORLD_SIZE is not set. Throws UsageError for
+/// invalid values.
 ProcessPlace place_from_environment();
 
-/// A process of the group ended or cannot be reached.
+/// A process of the group has ended or cannot be reached.
 class ProcessError : public RunError {
  public:
   using RunError::RunError;
 };
 
-/// Default-constructed: a group of one. All processes call the same functions in the same order; each returns when all
-/// have called it, and throws ProcessError if one of them ended. Works on the CPU, by Gloo over TCP, on the network
-/// interface that GLOO_SOCKET_IFNAME names, else on the host name's.
+/// A group of processes; by default a group of one. All processes call the same functions in the same order. Each
+/// function returns when all processes have called it, and throws ProcessError if one of them has ended. Runs on the
+/// CPU with Gloo over TCP, on the network interface GLOO_SOCKET_IFNAME, by default on that of the host name.
 class Processes {
  public:
   Processes();
-  /// Meets the others. Throws ProcessError naming the missing ones after ProcessPlace::patience seconds, or what keeps
-  /// this process from meeting at all (no such network interface); UsageError if this build has no Gloo.
+  /// Connects to the other processes. After ProcessPlace::patience seconds, throws ProcessError with the missing ranks.
+  /// Throws ProcessError if this process cannot connect at all (no such network interface), UsageError if this build
+  /// has no Gloo.
   explicit Processes(const ProcessPlace& place);
   ~Processes();
   Processes(const Processes&) = delete;
@@ -50,21 +50,21 @@ class Processes {
   int rank() const { return place_.rank; }
   int count() const { return place_.count; }
   bool alone() const { return place_.count == 1; }
-  /// Does this process write the files and the log?
+  /// True for the process that writes the files and the log.
   bool first() const { return place_.rank == 0; }
   const ProcessPlace& place() const { return place_; }
 
-  /// Replaces the values by their sums over all processes: the same bits everywhere.
+  /// Replaces the values by their sums over all processes; bitwise identical in all of them.
   void sum(std::span<float> values);
   void sum(std::span<double> values);
   /// Returns when all have called it.
   void wait();
-  /// Replaces what the others have by what the first has, of any length.
+  /// Copies the text of the first process, of any length, to the others.
   void share(std::string& text);
-  /// The same for memory of equal length.
+  /// Copies memory of the same length in all processes.
   void share(void* memory, std::size_t bytes);
 
-  /// This process's part of `items`: consecutive, of almost equal length.
+  /// This process's part of `items`: consecutive items; all parts have almost the same length.
   template <class T>
   std::span<T> part(std::span<T> items) const {
     const auto at = [&](int rank) {
@@ -76,7 +76,7 @@ class Processes {
  private:
   struct Group;
   ProcessPlace place_;
-  std::unique_ptr<Group> group_;  ///< null = alone
+  std::unique_ptr<Group> group_;  ///< null = one process
 };
 
 }  // namespace molgraph

@@ -20,26 +20,26 @@ bool is_small_enough(const LoadedData& data) {
   return static_cast<std::int64_t>(data.split.train.size()) <= kMostBaselineRows;
 }
 
-/// Where nothing is said of them.
+/// Default of --baselines.
 bool wants_baselines(const TrainOptions& o, const LoadedData& data) {
   return is_own_table(o) && o.training.quality != Quality::fast && is_small_enough(data);
 }
 
-/// Whether people expect a blend where nothing is said of it.
+/// Whether a user can expect a blend by default.
 bool expects_blend(const TrainOptions& o, const LoadedData& data) {
   return is_own_table(o) && o.training.quality != Quality::fast && o.training.baselines != Switch::off &&
          o.model.recipe.empty() && !data.training.computed && data.set.computed_targets.empty();
 }
 
-/// "" if there may be a blend.
+/// Reason why there can be no blend; "" if there can be one.
 std::string why_no_blend(const TrainOptions& o, const LoadedData& data) {
   const TrainingSettings& t = o.training;
-  if (t.baselines == Switch::off) return "what it mixes in is left out by --no-baselines";
-  if (!data.set.computed_targets.empty()) return "it is for measured targets";
-  if (!has_validation(data)) return "there is no validation part to choose the shares by";
+  if (t.baselines == Switch::off) return "--no-baselines leaves out the models to blend with";
+  if (!data.set.computed_targets.empty()) return "a blend requires measured targets";
+  if (!has_validation(data)) return "there is no validation set to choose the shares on";
   const std::int64_t molecules = data.set.size(), targets = data.set.task.num_targets();
   const auto more_than = [](std::int64_t count, const char* what, std::int64_t most) {
-    return with_thousands(count) + what + " are more than " + with_thousands(most);
+    return with_thousands(count) + what + " exceed the limit of " + with_thousands(most);
   };
   if (molecules > kMostBaselineMolecules) return more_than(molecules, " molecules", kMostBaselineMolecules);
   const auto learned = static_cast<std::int64_t>(data.split.train.size());
@@ -67,7 +67,7 @@ bool is_own_table(const TrainOptions& options) { return named_dataset(options.da
 int rounds_of(const TrainOptions& o) {
   if (!has_member_splits(o)) return 0;
   if (o.data.folds > 0)
-    throw UsageError("--quality best and --member-splits make validation parts of one split: no --folds");
+    throw UsageError("--quality best and --member-splits divide one split and cannot be combined with --folds");
   if (members_of(o) < 2) throw UsageError("--member-splits would do nothing: there is no --ensemble-size");
   const SplitSizes& sizes = o.data.split_sizes;
   const double as_asked = sizes[1] > 0 ? std::round((sizes[0] + sizes[1]) / sizes[1]) : 0;
@@ -78,7 +78,7 @@ int inner_folds_of(const TrainOptions& o) {
   const TrainingSettings& t = o.training;
   if (t.out_of_fold != Switch::automatic) return t.out_of_fold == Switch::on ? kInnerFolds : 0;
   const DataSettings& d = o.data;
-  // Who says which rows validate wants to see how well these are predicted.
+  // Users who specify the validation rows want to see how well these rows are predicted.
   const bool chosen = !d.splits_file.empty() || !d.splits_column.empty() || d.paths.size() == 3;
   const bool fits = is_own_table(o) && t.quality != Quality::fast && t.calibrate && o.model.recipe.empty() &&
                     !is_pretraining(o) && !chosen && d.calibration_size == 0 && d.folds == 0;
@@ -87,7 +87,7 @@ int inner_folds_of(const TrainOptions& o) {
 
 bool needs_out_of_fold(const LoadedData& data) {
   const std::vector<std::int64_t> known = known_molecules(data.split);
-  if (data.split_name == "column") return false;  // of a store
+  if (data.split_name == "column") return false;  // split of a store
   if (std::ssize(known) > kMostOutOfFoldRows) return false;
   const std::vector<double> all = targets_of(data.set, known), valid = targets_of(data.set, data.split.valid);
   const auto targets = static_cast<std::size_t>(data.set.task.num_targets());
@@ -105,8 +105,8 @@ bool needs_out_of_fold(const LoadedData& data) {
 std::string why_out_of_fold_by_default(const TrainOptions& asked, const LoadedData& data) {
   if (asked.training.out_of_fold != Switch::automatic || data.inner.empty()) return {};
   return text(
-      "The validation part has too few labels to calibrate by: %zu more models are trained, each without a part of "
-      "the training and validation rows, and predict that part (--no-out-of-fold: none)",
+      "The validation set has too few labels for calibration: %zu additional models are trained, each without one fold "
+      "of the training and validation rows, which it then predicts (--no-out-of-fold turns this off)",
       data.inner.size());
 }
 

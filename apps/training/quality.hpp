@@ -1,4 +1,4 @@
-// --quality: how much is spent on a result, and what that means for the options that it leaves open.
+// --quality: the computing time that a run may use, and the defaults of other options that depend on it.
 #pragma once
 
 #include "apps/training/train_settings.hpp"
@@ -6,41 +6,42 @@
 
 namespace molgraph {
 
-/// Members of the ensemble of --quality best.
+/// Ensemble members with --quality best.
 inline constexpr std::int64_t kBestMembers = 5;
-/// One of so many of the usual epochs is what --quality fast trains.
+/// --quality fast trains 1/kFastShare of the usual epochs.
 inline constexpr std::int64_t kFastShare = 3;
-/// Models that --out-of-fold trains beside the run's own.
+/// Number of additional models that --out-of-fold trains.
 inline constexpr int kInnerFolds = 5;
-/// By default it does so up to here: with more, five more models take long, and few targets lack validation labels.
+/// Limits for --out-of-fold by default. In larger tables, five more models take long, and few targets lack validation
+/// labels.
 inline constexpr std::int64_t kMostOutOfFoldRows = 1'000, kMostOutOfFoldLabels = 20'000;
 
-/// Is the data a table or store of one's own, no data set with a name?
+/// True if the data are a user's table or store, not a named data set.
 bool is_own_table(const TrainOptions& options);
 
-/// LoadOptions::rounds if each member of an ensemble validates on a part of its own, else 0: parts of the size that
-/// --split-sizes asks for, of which the first are the members', or as many as there are members where that is more.
-/// Throws UsageError for --member-splits without an ensemble, and with --folds.
+/// LoadOptions::rounds if each ensemble member has its own validation set, otherwise 0. The number of validation sets
+/// follows from --split-sizes and is at least the number of members; the members use the first ones. Throws UsageError
+/// for --member-splits without an ensemble or with --folds.
 int rounds_of(const TrainOptions& options);
-/// The members of the ensemble.
+/// Number of ensemble members.
 std::int64_t members_of(const TrainOptions& options);
 
-/// LoadOptions::inner_folds, and whether they are needed where nobody says so: in a table of at most
-/// kMostOutOfFoldRows training and validation molecules, with at most kMostOutOfFoldLabels labels, where a target has
-/// too few validation labels for intervals and enough in both parts together. Not for --quality fast, a --recipe,
-/// --no-calibrate, --calibration-size, --folds, and where people say which rows validate.
+/// LoadOptions::inner_folds, and whether they are needed by default: for a table of at most kMostOutOfFoldRows training
+/// and validation molecules with at most kMostOutOfFoldLabels labels, if a target has too few validation labels for
+/// intervals but enough in both sets together. Not with --quality fast, --recipe, --no-calibrate, --calibration-size or
+/// --folds, and not if the user specifies the validation rows.
 int inner_folds_of(const TrainOptions& options);
 bool needs_out_of_fold(const LoadedData& data);
 
-/// Why --out-of-fold is on although nobody said so in `asked`; "" otherwise.
+/// Reason for the log if --out-of-fold is on by default; "" if `asked` sets it or if it is off.
 std::string why_out_of_fold_by_default(const TrainOptions& asked, const LoadedData& data);
 
-/// Decides about baselines, blend and ensemble. Baselines are made by themselves for people's own tables of at most
-/// kMostBaselineRows training molecules, and not for --quality fast; a blend, where there are baselines, measured
-/// targets and a validation part, and no --recipe. Throws UsageError for a blend that is asked for and cannot be made.
+/// Sets the options for baselines, blend and ensemble. By default, baselines are on for a user's table of at most
+/// kMostBaselineRows training molecules, except with --quality fast. By default, a blend is on if there are baselines,
+/// measured targets and a validation set, except with --recipe. Throws UsageError if a requested blend is impossible.
 void resolve_quality(TrainOptions& options, const LoadedData& data);
 
-/// Why a table of one's own got no blend although nobody said so in `asked`; "" otherwise.
+/// Reason for the log if a user's table gets no blend although `asked` does not turn it off; "" otherwise.
 std::string why_no_blend_by_default(const TrainOptions& asked, const LoadedData& data);
 
 }  // namespace molgraph

@@ -7,7 +7,7 @@
 namespace molgraph {
 namespace {
 
-/// What all recipes share: raw targets, decay on every parameter, no early stopping.
+/// Settings of all papers: raw targets, weight decay on every parameter, no early stopping.
 TrainOptions paper(const std::string& data, const Architecture& architecture, const std::string& size) {
   TrainOptions o;
   o.data.paths = {data};
@@ -23,7 +23,8 @@ TrainOptions paper(const std::string& data, const Architecture& architecture, co
   return o;
 }
 
-/// Graphormer v1's code (Ying et al. 2021), with one path; `zinc` picks the table sizes and hops of that data set.
+/// Settings of Graphormer v1's code (Ying et al. 2021), with a single path. `zinc`: embedding table sizes and hops for
+/// that data set.
 TrainOptions graphormer_paper(const std::string& data, const std::string& size, bool zinc) {
   TrainOptions o = paper(data, graphormer_architecture(), size);
   o.model.path_rule = PathRule::single;
@@ -32,7 +33,7 @@ TrainOptions graphormer_paper(const std::string& data, const std::string& size, 
   return o;
 }
 
-/// GRPE's published code (Park et al. 2022) with its own relation classes and key term.
+/// Settings of GRPE's published code (Park et al. 2022), with its relation classes and key term.
 TrainOptions grpe_paper(const std::string& data, const std::string& size) {
   TrainOptions o = paper(data, grpe_architecture(), size);
   o.model.max_distance = 5;
@@ -46,7 +47,8 @@ void steps(TrainOptions& o, std::int64_t warmup, std::int64_t total) {
   o.training.steps = total;
 }
 
-/// Ours for ZINC-12k: relations richer than the distance, small batches, `epochs` of 10,000 molecules.
+/// molgraph's own settings for ZINC-12k: more pair relations than the distance, small batches, `epochs` epochs of
+/// 10,000 molecules.
 TrainOptions best_of_zinc(std::int64_t epochs) {
   TrainOptions o;
   o.data.paths = {"zinc"};
@@ -64,13 +66,13 @@ TrainOptions best_of_zinc(std::int64_t epochs) {
 std::vector<Recipe> make_recipes() {
   std::vector<Recipe> all;
   all.push_back({.name = "zinc",
-                 .what = "GRPE with walks and paths between atoms + URPE's gate, ZINC-12k: the default there",
+                 .what = "GRPE with walks and paths between atoms + URPE's gate, ZINC-12k; the default there",
                  .band = "test MAE 0.0740 (seed 0, bf16)",
                  .options = best_of_zinc(800),
                  .own = true});
   all.push_back({.name = "zinc-best",
-                 .what = "the same, 20 million molecules seen instead of 8",
-                 .band = "not run to its end yet",
+                 .what = "the same, trained on 20 million molecules instead of 8 million",
+                 .band = "no complete run yet",
                  .options = best_of_zinc(2000),
                  .own = true});
   {
@@ -121,20 +123,20 @@ std::vector<Recipe> make_recipes() {
     TrainOptions o = graphormer_paper("molhiv", "base", false);
     o.training.batch_size = 128, o.training.epochs = 8, o.model.flag = "2,0.2,0";
     all.push_back({"graphormer-molhiv",
-                   "Graphormer base with FLAG, MolHIV; pre-trained weights by --from (Ying et al. 2021)", 0.7998,
+                   "Graphormer base with FLAG, MolHIV; pre-trained weights with --from (Ying et al. 2021)", 0.7998,
                    0.8104, "test ROC-AUC 0.8051 +- 0.0053 pre-trained", false, o});
   }
   {
     TrainOptions o = grpe_paper("molhiv", "standard");
     o.training.batch_size = 72, o.training.epochs = 100, o.training.warmup_epochs = 3, o.model.dropout = 0.0;
-    all.push_back({"grpe-molhiv", "GRPE standard, MolHIV; pre-trained weights by --from (Park et al. 2022)", 0.8090,
+    all.push_back({"grpe-molhiv", "GRPE standard, MolHIV; pre-trained weights with --from (Park et al. 2022)", 0.8090,
                    0.8188, "test ROC-AUC 0.8139 +- 0.0049 pre-trained, stopped after 5 epochs", false, o});
     o.data.paths = {"molpcba"};
     o.training.batch_size = 256, o.training.epochs = 200, o.training.lr = 3e-4, o.model.dropout = 0.3;
-    all.push_back({"grpe-molpcba", "GRPE standard, MolPCBA; pre-trained weights by --from (Park et al. 2022)", 0, 0,
+    all.push_back({"grpe-molpcba", "GRPE standard, MolPCBA; pre-trained weights with --from (Park et al. 2022)", 0, 0,
                    "test AP 0.3077", false, o});
     o.model.size = "large";
-    all.push_back({"grpe-large-molpcba", "GRPE large, MolPCBA; pre-trained weights by --from (Park et al. 2022)",
+    all.push_back({"grpe-large-molpcba", "GRPE large, MolPCBA; pre-trained weights with --from (Park et al. 2022)",
                    0.3140, 0.3160, "test AP 0.3150 +- 0.0010", false, o});
   }
   return all;

@@ -1,5 +1,5 @@
-// The settings of the papers (docs/models/formula.md section 7) with the results they must reproduce, and our own for
-// their benchmarks.
+// Recipes: the papers' settings (docs/models/formula.md section 7) with the results to reproduce, and molgraph's own
+// settings for the same benchmarks.
 #pragma once
 
 #include <string>
@@ -12,15 +12,15 @@ namespace molgraph {
 struct Recipe {
   std::string name;
   std::string what;          ///< one line: model, data, paper
-  double low = 0, high = 0;  ///< band of the test (or valid) metric; equal and 0 = none stated
-  std::string band;          ///< the band in words: "test MAE 0.122 +- 0.006"
+  double low = 0, high = 0;  ///< range of the test (or validation) metric; both 0 = not given
+  std::string band;          ///< the range as text: "test MAE 0.122 +- 0.006"
   bool band_is_validation = false;
-  TrainOptions options;  ///< what `--recipe NAME` starts from
-  bool own = false;      ///< ours, not a paper's: the band is what was measured
+  TrainOptions options;  ///< base options of `--recipe NAME`
+  bool own = false;      ///< molgraph's own recipe, not a paper's: the range was measured
 };
 
 const std::vector<Recipe>& recipes();
-/// Throws UsageError with all names.
+/// Throws UsageError with the list of all names if there is no such recipe.
 const Recipe& recipe(const std::string& name);
 
 }  // namespace molgraph

@@ -22,7 +22,7 @@
 namespace molgraph {
 namespace {
 
-/// [T] of each; of a partner that there is not 0.
+/// Shares [T] of each model; 0 for a missing partner.
 struct Shares {
   std::vector<double> of_model, of_trees, of_process;
 };
@@ -31,7 +31,7 @@ void set_shares(const std::vector<double>& shares, std::vector<BlendTarget>& tar
   for (std::size_t t = 0; t < targets.size(); ++t) targets[t].share = shares[t];
 }
 
-/// By the validation part. `of_model` [valid, outputs].
+/// Shares chosen on the validation set. `of_model` [valid, outputs].
 Shares choose(Metric metric, const LoadedData& data, const Baselines& baselines, const std::vector<double>& of_model) {
   std::vector<std::vector<double>> said{of_model};
   if (baselines.trees) said.push_back(baselines.of_trees[1]);
@@ -41,12 +41,12 @@ Shares choose(Metric metric, const LoadedData& data, const Baselines& baselines,
   return {all[0], baselines.trees ? all[1] : none, baselines.process ? all.back() : none};
 }
 
-/// What stands beside the model in the end.
+/// Final partners of the model in a blend.
 struct Partners {
   std::optional<Trees> trees;
   std::optional<ProcessPredictor> process;
 
-  /// Mixes `rows` [n, outputs] of the model with those of the partners, which are empty where there is none.
+  /// Mixes `rows` [n, outputs] of the model with those of the partners; rows of a missing partner are empty.
   void mix(const std::vector<double>& of_trees, const std::vector<double>& of_process,
            std::vector<double>& rows) const {
     const std::size_t outputs = trees ? trees->outputs() : process->process().outputs();
@@ -57,7 +57,7 @@ struct Partners {
       blend_predictions(said, rows.data() + i);
     }
   }
-  /// "the Gaussian process's and the trees' share is logS 0.45 + 0.30, ..."
+  /// "the shares of the Gaussian process and the trees are logS 0.45 + 0.30, ..."
   std::string shares_text() const {
     std::vector<const std::vector<BlendTarget>*> shown;
     if (process) shown.push_back(&process->process().targets);
@@ -68,14 +68,14 @@ struct Partners {
       for (std::size_t p = 0; p < shown.size(); ++p) one += text(p > 0 ? " + %.2f" : "%.2f", (*shown[p])[t].share);
       texts.push_back(std::move(one));
     }
-    const char* names = process && trees ? "the Gaussian process's and the trees'"
-                        : process        ? "the Gaussian process's"
-                                         : "the trees'";
-    return std::string(names) + " share is " + list_of(texts, 12);
+    const char* names = process && trees ? "the shares of the Gaussian process and the trees are"
+                        : process        ? "the share of the Gaussian process is"
+                                         : "the share of the trees is";
+    return std::string(names) + " " + list_of(texts, 12);
   }
 };
 
-/// mix(molecules, rows) of those of a hidden part that have a molecule (-1 = none); the others stay.
+/// Calls mix(molecules, rows) for the rows of a hidden set that have a molecule (-1 = none). Other rows are unchanged.
 template <class Mix>
 void mix_present(const std::vector<std::int64_t>& molecules, const Mix& mix, std::vector<double>& values) {
   const std::size_t outputs = values.size() / std::max<std::size_t>(molecules.size(), 1);
@@ -102,7 +102,7 @@ RunBaselines::RunBaselines(const TrainRun& run, const ResolvedRun& resolved)
 
 bool RunBaselines::make_rows(const MoleculeSet& set) {
   if (set.size() > kMostBaselineMolecules) {
-    run_.control.note("Baselines left out: " + with_thousands(set.size()) + " molecules are more than " +
+    run_.control.note("Baselines left out: " + with_thousands(set.size()) + " molecules exceed the limit of " +
                       with_thousands(kMostBaselineMolecules));
     return false;
   }
@@ -110,7 +110,7 @@ bool RunBaselines::make_rows(const MoleculeSet& set) {
     run_.control.note(std::string("Baselines left out: ") + error.what());
     return false;
   };
-  // Nobody has asked for it: a trained model is not lost for it.
+  // If no blend was requested, an error here must not lose a trained model.
   const bool needed = run_.options.training.blend == Switch::on;
   try {
     const WorkInProgress work(run_.control, "Descriptors for the baselines", "molecules", set.size());
@@ -133,7 +133,7 @@ BaselineSeconds RunBaselines::seconds_of_split(const LoadedData& data) {
   if (!wanted_) return {};
   try {
     return seconds_to_make_baselines(*rows_, data.set, data.split, baseline_options());
-  } catch (const RunError&) {  // of_split() tells it
+  } catch (const RunError&) {  // of_split() reports it
   } catch (const std::bad_alloc&) {
   }
   return {};
@@ -144,7 +144,7 @@ BaselineSeconds RunBaselines::prepare(const LoadedData& data) {
   std::exception_ptr problem;
   try {
     if (run_.processes->first()) seconds = seconds_of_split(data);
-  } catch (...) {  // the others wait
+  } catch (...) {  // the other processes wait
     problem = std::current_exception();
   }
   double problems = problem ? 1 : 0;
@@ -172,7 +172,7 @@ void RunBaselines::blend(const LoadedData& data, const Baselines& baselines, All
                                                   [this] { run_.control.stop_if_asked(); })
                             : std::vector<double>();
   };
-  // What the partner in use says of train, test and calibration part: a partner that is rejected says nothing.
+  // Predictions of the partner in use for the training, test and calibration set.
   const auto of_parts = [&](const auto& says) {
     return PartPredictions{says(data.split.train), says(data.split.test), says(data.split.calibration)};
   };
@@ -200,7 +200,7 @@ void RunBaselines::blend(const LoadedData& data, const Baselines& baselines, All
   }
 
   partners.mix(of_trees[0], of_process[0], predictions.parts[0]);
-  partners.mix(baselines.of_trees[1], baselines.of_process[1], predictions.parts[1]);  // who have not learned it
+  partners.mix(baselines.of_trees[1], baselines.of_process[1], predictions.parts[1]);  // not trained on this set
   partners.mix(of_trees[1], of_process[1], predictions.parts[2]);
   partners.mix(of_trees[2], of_process[2], predictions.calibration);
   const auto mix = [&](const std::vector<std::int64_t>& molecules, std::vector<double>& rows) {
@@ -217,8 +217,9 @@ void RunBaselines::blend(const LoadedData& data, const Baselines& baselines, All
     write_process(directory.process(), partners.process->process(), resolved_.model.featurizer);
     partners_.emplace_back(kProcessPartner);
   }
-  run_.control.note("Blend: " + partners.shares_text() + ", the transformer's the rest; chosen on the validation part" +
-                    (rejected ? "" : ", which they then learn too"));
+  run_.control.note("Blend: " + partners.shares_text() +
+                    ", the transformer has the rest; chosen on the validation set" +
+                    (rejected ? "" : ", on which they are then trained too"));
 }
 
 bool RunBaselines::is_rejected(const std::string& name, const LoadedData& data, const PartPredictions& before,
@@ -228,8 +229,8 @@ bool RunBaselines::is_rejected(const std::string& name, const LoadedData& data, 
   const std::string why =
       why_refit_is_rejected(resolved_.trainer.metric, data.set.task, {before[0], before[1], after, train, valid});
   if (why.empty()) return false;
-  run_.control.warn("Blend: of the " + name + " made again with the validation part nothing is used, because " + why +
-                    "; the run keeps the one made without it. A label of the validation part may be wrong");
+  run_.control.warn("Blend: retraining the " + name + " with the validation set was rejected, because " + why +
+                    "; the run keeps the version trained without it. A label in the validation set may be wrong");
   return true;
 }
 
@@ -242,7 +243,7 @@ Baselines RunBaselines::make(const LoadedData& data, const std::vector<Split>& r
     for (Baselines& one : of_rounds) parts.push_back(std::move(part_of(one)));
     return pooled(parts, rounds, data.split);
   };
-  // A partner that one of the rounds lacks is none: its predictions would be of a part of the molecules.
+  // A partner that is missing in a round is dropped: it would have predictions for only some of the molecules.
   const bool trees = std::ranges::all_of(of_rounds, [](const Baselines& one) { return one.trees.has_value(); });
   const bool process = std::ranges::all_of(of_rounds, [](const Baselines& one) { return one.process.has_value(); });
   Baselines made;
@@ -264,11 +265,11 @@ std::vector<Rival> RunBaselines::of_split(LoadedData& data, const std::vector<Sp
   assert(rows_);
   const auto begin = std::chrono::steady_clock::now();
   const bool blended = resolved_.options.training.blend == Switch::on;
-  // Nobody may have asked for it: then a trained model is not lost for it.
+  // If no blend was requested, an error here must not lose a trained model.
   const bool asked = run_.options.training.blend == Switch::on;
   const AllPredictions alone = predictions;
   const std::vector<std::int64_t> known = known_molecules(data.split);
-  // One label that is wrong by a factor of 100 would spoil least squares, and shares by the mean loss.
+  // One label that is wrong by a factor of 100 would distort least squares, and shares based on the mean loss.
   const ClippedLabels clipped(data.set, label_limits(data.set, known), known);
   try {
     const Baselines made = make(data, rounds);
@@ -277,7 +278,7 @@ std::vector<Rival> RunBaselines::of_split(LoadedData& data, const std::vector<Sp
     if (made.trees) rivals.push_back({kTreesName, "trees", made.of_trees});
     if (made.process) rivals.push_back({kProcessName, "gaussian_process", made.of_process});
     if (blended && asked && !made.trees && !made.process)
-      throw UsageError("--blend: neither trees nor a Gaussian process can be made of this split");
+      throw UsageError("--blend: neither trees nor a Gaussian process can be fitted to this split");
     if (blended && (made.trees || made.process)) {
       rivals.push_back({"transformer alone", "transformer", predictions.parts, true});
       blend(data, made, predictions, folder);
@@ -285,12 +286,12 @@ std::vector<Rival> RunBaselines::of_split(LoadedData& data, const std::vector<Sp
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     run_.control.note("Baselines took " + duration_text(seconds));
     return rivals;
-  } catch (const RunError& error) {  // of the library, or of a matrix
+  } catch (const RunError& error) {  // from XGBoost or a matrix
     if (asked) throw;
     run_.control.warn(std::string("Baselines left out: ") + error.what());
   } catch (const std::bad_alloc&) {
     if (asked) throw;
-    run_.control.warn("Baselines left out: there is not enough memory for them");
+    run_.control.warn("Baselines left out: not enough memory");
   }
   predictions = alone;
   partners_.clear(), model_shares_.clear(), knows_valid_ = false;

@@ -1,4 +1,4 @@
-// Baselines of a run: what simple methods reach on each of its splits, and the blend of its models with trees and a
+// Baselines of a run: results of simple methods on each split, and the blend of the run's models with trees and a
 // Gaussian process.
 #pragma once
 
@@ -14,48 +14,48 @@
 
 namespace molgraph {
 
-/// Made once for a run; what it sees of the molecules serves all of its splits.
+/// Created once per run; all splits share the molecules' descriptors.
 class RunBaselines {
  public:
   RunBaselines(const TrainRun& run, const ResolvedRun& resolved);
 
-  /// Computes the descriptors of all molecules, and how long the baselines of one split take here. All processes call
-  /// it; zeros where there are no baselines, and in all processes but the first. Throws what of_split() throws, and
-  /// Stopped in the other processes if the first one throws.
+  /// Computes the descriptors of all molecules and estimates the time for the baselines of one split. All processes
+  /// call it. Returns zeros if there are no baselines, and in all processes except the first. Throws the errors of
+  /// of_split(); if the first process throws, the others throw Stopped.
   BaselineSeconds prepare(const LoadedData& data);
 
-  /// After prepare(): the baselines of `data.split` as columns of the report; none where they are not wanted. With
-  /// --blend `predictions`, of the model or the mean of an ensemble's members, becomes its mixture with the trees and
-  /// the Gaussian process, which are written into `folder`, the run's or the ensemble's: predictions of the validation
-  /// part are those of partners that have not learned it, by which the shares were chosen, all others those of partners
-  /// that have. The transformer alone is a column then. `rounds`: the splits that the members were trained on, where
-  /// these are several; the baselines are made for each. All of it is learned and chosen by labels within the
-  /// label_limits() of training and validation part, which `data` has in place of the others until the call ends. A
-  /// partner that is far worse with the validation part than without stays the one without (why_refit_is_rejected()).
-  /// Tells what was left out and why. Throws RunError, Stopped, UsageError where a blend is asked for and can have no
-  /// partner.
+  /// Returns the baselines of `data.split` as columns of the report; none if they are off. Requires prepare(). With
+  /// --blend, mixes `predictions` (of the model, or the mean over ensemble members) with those of the trees and the
+  /// Gaussian process, and writes these two partners into `folder`, that of the run or the ensemble. The transformer
+  /// alone then becomes a column. The shares are chosen on the validation set. Predictions for the validation set come
+  /// from partners that were not trained on it, all others from partners that were. A partner that becomes much worse
+  /// with the validation set is kept without it (why_refit_is_rejected()).
+  /// `rounds`: the splits of the members if they differ; the baselines are then fitted for each.
+  /// Fitting and choosing use labels clipped to the label_limits() of the training and validation set; `data` contains
+  /// the clipped labels during the call. The log lists what was left out and why. Throws RunError, Stopped, and
+  /// UsageError if a blend was requested but has no partner.
   std::vector<Rival> of_split(LoadedData& data, const std::vector<Split>& rounds, AllPredictions& predictions,
                               const std::string& folder);
 
-  /// [T] The transformer's share in what it predicts of the last split; empty = all.
+  /// Shares [T] of the transformer in the predictions of the last split; empty = 1.
   const std::vector<double>& model_shares() const { return model_shares_; }
 
-  /// Has a partner of the last split learned its validation part?
+  /// True if a partner of the last split was also trained on its validation set.
   bool knows_valid() const { return knows_valid_; }
 
-  /// What the last split's models were mixed with, as run.json names it; empty = nothing.
+  /// Partners in the blend of the last split, under their names in run.json; empty = no blend.
   const std::vector<std::string>& partners() const { return partners_; }
 
  private:
-  /// False if the molecules' texts cannot be read (the reason is told).
+  /// Computes rows_. Returns false, and logs the reason, if there are too many molecules or one cannot be read.
   bool make_rows(const MoleculeSet& set);
-  /// Is a partner that was made again not used? Then the log says why. `before`: predictions of the one made of the
-  /// training part, `after`: of the one made again, of all parts but the validation part.
+  /// True, with the reason in the log, if the retrained partner is not used. `before`: predictions of the partner that
+  /// was fitted to the training set; `after`: of the retrained one, for all sets except the validation set.
   bool is_rejected(const std::string& name, const LoadedData& data, const PartPredictions& before,
                    const PartPredictions& after) const;
   void blend(const LoadedData& data, const Baselines& baselines, AllPredictions& predictions,
              const std::string& folder);
-  /// Of `data.split`, or of all rounds, pooled; trees and process of the last.
+  /// Baselines of `data.split`, or pooled over all rounds, with the trees and the process of the last round.
   Baselines make(const LoadedData& data, const std::vector<Split>& rounds) const;
   BaselineSeconds seconds_of_split(const LoadedData& data);
   BaselineOptions baseline_options() const;

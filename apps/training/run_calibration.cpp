@@ -55,8 +55,8 @@ RunCalibration RunCalibration::of_split(const LoadedData& data, AllPredictions& 
   calibration.members = members;
   if (pooled && !apart && set.task.kind != TaskKind::regression)
     made.notes_.emplace_back(
-        "Probabilities stay as the models say them: each molecule of the validation parts is predicted by one model, "
-        "and the run predicts the mean (--calibration-size keeps a part for a temperature of the mean)");
+        "Probabilities are not calibrated: each validation molecule is predicted by one model, but the run predicts "
+        "the mean over models (--calibration-size sets molecules aside to calibrate this mean)");
   else made.notes_ = calibration_notes(calibration, data.may_have_inner_folds);
   const auto outputs = static_cast<std::size_t>(set.task.num_outputs());
   predictions.for_each_row(outputs, [&](double* row) { apply_temperatures(calibration, row); });
@@ -72,9 +72,9 @@ RunCalibration RunCalibration::of_folds(const Task& task, const std::vector<Spli
     for (const std::int64_t molecule : fold.test) ++tested[molecule];
   if (const auto repeated = std::ranges::count_if(tested, [](const auto& one) { return one.second > 1; });
       repeated > 0) {
-    made.notes_.push_back("No intervals and no temperatures: the test parts of the splits share " +
+    made.notes_.push_back("No intervals and no temperatures: the test sets of the splits share " +
                           with_thousands(repeated) + (repeated == 1 ? " molecule" : " molecules") +
-                          ", whose errors would count more than once (CV+ needs test parts that do not overlap)");
+                          ", whose errors would count more than once (CV+ requires disjoint test sets)");
     return made;
   }
   made.calibration_ = fit_calibration(task, CalibrationPart::folds, tests);
@@ -119,8 +119,8 @@ std::string check_calibration_size(const LoadedData& data, bool resumed) {
                             rest = targets_of(data.set, data.split.train);
   const std::vector<std::string>& names = data.set.task.names;
   std::vector<std::string> few;
-  constexpr double kMargin = 1.1;  // molecules are drawn, and not all have a label of each target
-  double needed = 1;               // share of the training part, for the target with the most labels
+  constexpr double kMargin = 1.1;  // molecules are drawn at random, and some targets lack labels
+  double needed = 1;               // share of the training set, for the target with the most labels
   for (std::size_t t = 0; t < names.size(); ++t) {
     const std::int64_t here = count_labels(apart, t, names.size()), all = here + count_labels(rest, t, names.size());
     if (here < kFewestCalibrationLabels) few.push_back(names[t] + " (" + std::to_string(here) + ")");
@@ -132,7 +132,7 @@ std::string check_calibration_size(const LoadedData& data, bool resumed) {
                           " labels for an interval or a temperature: " + list_of(few, 5);
   if (few.size() < names.size() || resumed) return why;
   throw UsageError(why + (std::ceil(needed * 100) / 100 <= kMostCalibration
-                              ? text("; give at least %.2f, or leave the option out", std::ceil(needed * 100) / 100)
+                              ? text("; give at least %.2f, or omit the option", std::ceil(needed * 100) / 100)
                               : std::string("; the table has too few labels")));
 }
 

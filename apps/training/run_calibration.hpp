@@ -1,4 +1,5 @@
-// The intervals and temperatures of a run: made of what its models have not learned, kept beside them, told in results.
+// Prediction intervals and temperatures of a run: fitted to held-out predictions, stored with the models and reported
+// in the results.
 #pragma once
 
 #include <optional>
@@ -12,48 +13,50 @@
 
 namespace molgraph {
 
-/// What several models of an ensemble disagree by [n, outputs]; empty where there is one model.
+/// Standard deviation [n, outputs] over the members of an ensemble; empty for a single model.
 struct Disagreement {
   std::vector<double> valid, test, calibration;
 
-  /// `same_parts`: all have the same validation part; else there is nothing of it.
+  /// `same_parts`: all members share the validation set; otherwise `valid` remains empty.
   Disagreement(const std::vector<AllPredictions>& models, bool same_parts);
-  /// Once partners share in the predictions: `shares` [T] of the models; empty = all.
+  /// Multiplies by the `shares` [T] of the models in a blend; empty = 1.
   void scale(const Task& task, const std::vector<double>& shares);
 };
 
 class RunCalibration {
  public:
-  /// Of a split: by its calibration part, else by its validation part. `predictions`: what the run says, uncalibrated;
-  /// afterwards its probabilities have their temperature. `pooled`: the validation part consists of several, each
-  /// predicted by one model, whose temperature would not be that of the members' mean: there is none.
+  /// Calibrates on the calibration set of a split, if there is none on its validation set. Applies the temperatures to
+  /// `predictions`, the uncalibrated predictions of the run. `pooled`: the validation set is pooled from several sets,
+  /// each predicted by one model. There is then no temperature, because it would not be that of the members' mean.
   static RunCalibration of_split(const LoadedData& data, AllPredictions& predictions, const Disagreement& disagreement,
                                  std::int64_t members, bool pooled);
-  /// Of cross-validation: by the test part of each of `folds`, as its own model predicts it without a temperature.
-  /// Nothing if a molecule is in several test parts.
+  /// Calibrates on cross-validation: on the test set of each fold, predicted by its own model without a temperature.
+  /// Contains no calibration if a molecule is in several test sets.
   static RunCalibration of_folds(const Task& task, const std::vector<Split>& folds,
                                  const std::vector<PredictedRows>& tests);
 
-  /// Writes calibration.json into the folder, or takes one away that is none of this run; true if there is one.
+  /// Writes calibration.json into the folder and returns true. Without a calibration, removes an existing file and
+  /// returns false.
   bool write(const std::string& folder) const;
-  /// What was made and what was not, for people.
+  /// Log lines: what was calibrated, what was not and why.
   const std::vector<std::string>& notes() const { return notes_; }
-  /// Of the test part of of_split() at kReportedLevel; nothing if no target has an interval.
+  /// Intervals for the test set of of_split() at kReportedLevel; NaN for targets without an interval, nothing without a
+  /// calibration.
   std::optional<IntervalColumns> test_intervals() const;
-  /// Rows for results.csv, and a line for people.
+  /// Adds rows to results.csv and a line to the report text.
   void add_results(Report& report) const;
-  /// Uncalibrated predictions of the test part of of_split().
+  /// Uncalibrated predictions for the test set of of_split().
   const PredictedRows& test() const { return test_; }
 
  private:
-  std::optional<Calibration> calibration_;  ///< nothing: no part is there to calibrate by
+  std::optional<Calibration> calibration_;  ///< nothing without calibration data
   std::vector<std::string> notes_;
   PredictedRows test_;
 };
 
-/// Throws UsageError if --calibration-size leaves fewer than kFewestCalibrationLabels labels of every target, and names
-/// the share that is needed. Returns a warning if it leaves fewer of some targets, or if `resumed`: such a run was
-/// started by an earlier version. "" = enough.
+/// Throws UsageError with the required share if --calibration-size leaves fewer than kFewestCalibrationLabels labels
+/// for every target. Returns a warning if only some targets have fewer, or if `resumed`, because an earlier version has
+/// started such a run. "" = enough labels.
 std::string check_calibration_size(const LoadedData& data, bool resumed);
 
 }  // namespace molgraph

@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What a training writes before its first checkpoint, and that checkpoint's own files.
+/// Files that training writes before its first checkpoint, and the files of that checkpoint.
 constexpr std::array kStartFiles{"config.toml",    "log.txt",     "run.json",         "splits.csv",      "rejected.csv",
                                  "duplicates.csv", "metrics.csv", "last.safetensors", "best.safetensors"};
 
@@ -40,7 +40,7 @@ bool holds_weights(const std::string& folder) {
   return fs::exists(directory.model(), error) || fs::exists(directory.last(), error);
 }
 
-/// Removes what a start wrote, also under a temporary name, and nothing else; folders if they are empty then.
+/// Removes only the files of a start, including temporary files, and folders that are then empty.
 void remove_start(const fs::path& folder, const std::set<std::string>& kept) {
   std::error_code ignored;
   for (const std::string& name : names_in(folder)) {
@@ -50,14 +50,14 @@ void remove_start(const fs::path& folder, const std::set<std::string>& kept) {
     if (fs::is_directory(fs::symlink_status(path, ignored))) {
       if (name != "checkpoints" && !is_member(name)) continue;
       remove_start(path, {});
-      fs::remove(path, ignored);  // not with anything else in it
+      fs::remove(path, ignored);  // fails if it contains other files
     } else if (std::find(kStartFiles.begin(), kStartFiles.end(), plain) != kStartFiles.end()) {
       fs::remove(path, ignored);
     }
   }
 }
 
-/// Removes the temporary files of writes that a kill cut short, not those of processes that are alive.
+/// Removes temporary files of killed processes, not those of running processes.
 void remove_temporaries(const fs::path& folder) {
   std::error_code ignored;
   for (const std::string& name : names_in(folder)) {
@@ -70,7 +70,7 @@ void remove_temporaries(const fs::path& folder) {
   }
 }
 
-/// Makes the folder and says which is the topmost that was not there; "" = it was.
+/// Creates the folder. Returns the topmost folder that was created; "" = none.
 std::string make_folder(const std::string& folder) {
   std::error_code error;
   fs::path made;
@@ -82,7 +82,7 @@ std::string make_folder(const std::string& folder) {
     const std::string reason = error.message();
     for (fs::path at = folder; !made.empty() && at.string().size() >= made.string().size(); at = at.parent_path())
       fs::remove(at, error);
-    throw FileError(shortened(folder) + ": cannot be made: " + reason);
+    throw FileError(shortened(folder) + ": cannot be created: " + reason);
   }
   return made.string();
 }
@@ -97,15 +97,15 @@ std::string this_process() {
   return "process " + std::to_string(::getpid()) + " on " + host.data() + " (" + command + ")";
 }
 
-/// The lock's file, locked and named after this process.
+/// File descriptor of the lock file, which is locked and contains a description of this process.
 int lock(const std::string& folder, const RunControl& control) {
   const std::string path = RunDirectory{folder}.lock();
   while (true) {
     const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (file < 0) throw FileError(shortened(path) + ": cannot write: " + std::strerror(errno));
     const bool locked = ::flock(file, LOCK_EX | LOCK_NB) == 0;
-    if (!locked && errno != EWOULDBLOCK) {  // some shared file systems have no locks
-      control.warn(path + ": cannot be locked here (" + std::strerror(errno) + "): nothing keeps a second process out");
+    if (!locked && errno != EWOULDBLOCK) {  // some shared file systems do not support locks
+      control.warn(path + ": cannot be locked (" + std::strerror(errno) + "): a second process could write to the run");
     } else if (!locked) {
       std::string holder;
       std::getline(std::ifstream(path), holder);
@@ -125,11 +125,11 @@ int lock(const std::string& folder, const RunControl& control) {
       }
       return file;
     }
-    ::close(file);  // its last holder has removed it meanwhile
+    ::close(file);  // the previous holder has removed the file in the meantime
   }
 }
 
-/// A start of ours that was killed: every one writes log.txt, then config.toml.
+/// True for a killed start of molgraph, which writes log.txt and then config.toml.
 bool is_killed_start(const std::string& folder) {
   const RunDirectory directory{folder};
   std::string first;
@@ -155,15 +155,15 @@ RunClaim::RunClaim(const std::string& folder, bool resume, const RunControl& con
       goes_on_ = fs::exists(RunDirectory{folder}.config());
       if (!goes_on_ && holds_a_run(folder)) {
         throw UsageError(folder +
-                         " holds weights but no config.toml, so there is no training to go on with; choose another " +
-                         "--output-dir, perhaps with --from " + folder);
+                         " contains weights but no config.toml, so there is no training to resume; choose another " +
+                         "--output-dir, for example with --from " + folder);
       }
       if (goes_on_) remove_temporaries(folder);
     } else if (holds_a_run(folder)) {
       throw UsageError(folder +
-                       " holds a run already; choose another --output-dir, or go on with molgraph-train --resume");
+                       " already contains a run; choose another --output-dir, or resume with molgraph-train --resume");
     } else if (is_killed_start(folder)) {
-      control.note(folder + ": removing what a start left that never came to a checkpoint");
+      control.note(folder + ": removing the files of an earlier start that wrote no checkpoint");
       remove_start(folder, {});
       before_ = names_in(folder);
     } else if (fs::exists(RunDirectory{folder}.config())) {
@@ -199,7 +199,7 @@ std::unique_ptr<RunClaim> claim_free_folder(const std::string& data, const RunCo
     if (fs::exists(folder)) continue;
     try {
       return std::make_unique<RunClaim>(folder, false, control);
-    } catch (const RunInUse&) {  // begun at the same moment
+    } catch (const RunInUse&) {  // started at the same time
     }
   }
 }

@@ -26,14 +26,14 @@ std::string class_label(const Task& task, std::size_t label) {
   return label < task.class_labels.size() ? task.class_labels[label] : std::to_string(label);
 }
 
-/// Targets whose intervals are written.
+/// Targets with interval columns.
 std::vector<std::size_t> with_intervals(const Task& task, const std::optional<IntervalColumns>& intervals) {
   std::vector<std::size_t> targets;
   if (!intervals) return targets;
   const std::set<std::string> names(task.names.begin(), task.names.end());
   for (std::size_t t = 0; t < task.names.size(); ++t) {
     if (names.contains(task.names[t] + output_column::kLow) || names.contains(task.names[t] + output_column::kHigh))
-      return {};  // a reader could not tell them apart
+      return {};  // the column names would be ambiguous
     bool any = false;
     for (std::size_t i = t; i < intervals->low.size() && !any; i += task.names.size())
       any = !std::isnan(intervals->low[i]);
@@ -160,7 +160,8 @@ std::string model_file_of(const std::string& run) {
   for (const char* name : {"/model.safetensors", "/checkpoints/best.safetensors"}) {
     if (fs::is_regular_file(run + name)) return run + name;
   }
-  throw FileError(run + ": no run directory: neither model.safetensors nor checkpoints/best.safetensors is in it");
+  throw FileError(run +
+                  ": not a run directory: it contains neither model.safetensors nor checkpoints/best.safetensors");
 }
 
 }  // namespace molgraph

@@ -1,4 +1,4 @@
-// The files of a run: splits, predictions, and where things lie.
+// Files of a run: paths, splits and predictions.
 #pragma once
 
 #include <optional>
@@ -42,37 +42,37 @@ struct RunDirectory {
   std::string results() const { return folder + "/results.csv"; }
   std::string report_record() const { return folder + "/" + kReportRecord; }
   std::string report_page() const { return folder + "/" + kReportPage; }
-  std::string refit() const { return folder + "/refit"; }  ///< a run of --refit's second training, without a model
+  std::string refit() const { return folder + "/refit"; }  ///< run of the second training of --refit, without a model
   std::string inner(std::size_t fold) const { return folder + "/inner_" + std::to_string(fold); }  ///< likewise
-  std::string lock() const { return folder + "/training.lock"; }  ///< while a process writes here
+  std::string lock() const { return folder + "/training.lock"; }  ///< exists while a process writes to the run
   std::string log() const { return folder + "/log.txt"; }
-  /// All of these, and those of the runs in it (refit, model_0, model_1, ...) that are there.
+  /// All of these files, including those of existing runs inside (refit, model_0, model_1, ...).
   std::vector<std::string> files() const;
 };
 
-/// Columns row, id, smiles, split; in the order of the set; molecules in no part have an empty split.
+/// Writes the columns row, id, smiles, split in the order of `set`. The split is empty for unused molecules.
 void write_splits(const std::string& path, const MoleculeSet& set, const Split& split);
 
-/// Columns row, status, reason, smiles; nothing is written without rejected rows.
+/// Writes the columns row, status, reason, smiles; no file without rejected rows.
 void write_rejected(const std::string& path, const MoleculeSet& set);
 
-/// Columns row, first, id, smiles, then per target its cell and NAME_used; nothing is written without repeated
+/// Writes the columns row, first, id, smiles, and for each target its cell and NAME_used; no file without duplicate
 /// molecules.
 void write_duplicates(const std::string& path, const std::vector<RepeatedRow>& rows, const Task& task);
 
-/// Intervals of predictions [n, T] in the target's unit; NaN = none.
+/// Prediction intervals [n, T] in the targets' units; NaN = none.
 struct IntervalColumns {
   std::vector<double> low, high;
 };
 
-/// Columns id, smiles, then per target its true value and NAME_pred (multiclass: the class, and NAME_prob_CLASS), then
-/// NAME_low and NAME_high of each target that has `intervals`; these are left out where a target has such a name.
-/// `predictions` [n, outputs] for the molecules `indices`.
+/// Writes the columns id, smiles, for each target its true value and NAME_pred (multiclass: the class, and
+/// NAME_prob_CLASS), then NAME_low and NAME_high for each target with `intervals`. If a target has such a name, the
+/// interval columns are left out. `predictions` [n, outputs] for the molecules `indices`.
 void write_predictions(const std::string& path, const MoleculeSet& set, const std::vector<std::int64_t>& indices,
                        const std::vector<double>& predictions, const std::vector<double>& output_scale,
                        const std::optional<IntervalColumns>& intervals = std::nullopt);
 
-/// The model file of a run directory (or the file itself). Throws FileError.
+/// Model file of a run directory, or `run` itself if it is a file. Throws FileError if there is none.
 std::string model_file_of(const std::string& run);
 
 }  // namespace molgraph

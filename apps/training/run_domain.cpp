@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMoleculesAtOnce = 2048;
 constexpr std::int64_t kMoleculesPerPiece = 16;
 
-/// The weights whose space it is.
+/// Weights of the model that computes the embeddings.
 std::string first_model(const std::string& folder) {
   const RunDirectory own{folder}, first{folder + "/model_0"};
   return fs::exists(own.model()) ? own.model() : first.model();
@@ -46,7 +46,7 @@ void project(const std::vector<float>& rows, DomainSpace& space) {
   space.projection.assign(largest.data_ptr<float>(), largest.data_ptr<float>() + axes * width);
 }
 
-/// The space of `rows` [n, width]: steps such that the largest number along each axis is stored as 127.
+/// The space of `rows` [n, width], with steps such that the largest number along each axis is stored as 127.
 DomainSpace space_of(const std::vector<float>& rows, std::size_t width) {
   DomainSpace space{.width = width};
   if (width > kMostDomainAxes) project(rows, space);
@@ -58,7 +58,7 @@ DomainSpace space_of(const std::vector<float>& rows, std::size_t width) {
   return space;
 }
 
-/// Distances of evenly spaced molecules to their nearest others, ascending.
+/// Distances of evenly spaced molecules to their nearest neighbours, ascending.
 std::vector<float> own_distances(const Domain& domain, int threads) {
   if (domain.size() < 2) return {};
   const DomainIndex index(domain);
@@ -76,14 +76,15 @@ std::vector<float> own_distances(const Domain& domain, int threads) {
   return distances;
 }
 
-/// Collects molecules, a piece at a time.
+/// Builds a domain from batches of molecules.
 class DomainMaker {
  public:
   DomainMaker(const TrainRun& run, const std::string& weights, const FeaturizerOptions& featurizer)
       : run_(run), predictor_({weights}, {.threads = run.threads, .limits = limits(), .gpu = run.gpu.value_or(-1)}),
         featurizer_(without_descriptors(featurizer), limits(), {.fingerprint = true}) {}
 
-  /// Which of the texts have a place: all, unless the model gives something that is no number.
+  /// Adds molecules. Returns false for each one that cannot be embedded, for example because an embedding is not
+  /// finite.
   std::vector<bool> add(const std::vector<std::string>& smiles) {
     const std::vector<Embedding> embeddings = predictor_.embed(smiles);
     std::vector<FingerprintBits> bits(smiles.size());
@@ -157,7 +158,7 @@ void write_run_domain(const TrainRun& run, const std::string& folder, const Mole
   const std::string path = RunDirectory{folder}.domain();
   if (!keeps_domain(run, std::ssize(learned))) {
     if (run.options.training.domain && std::ssize(learned) > kMostDomainMolecules)
-      run.control.note("Nothing is kept for molgraph-score --domain: more than " +
+      run.control.note("No applicability domain for molgraph-score --domain: more than " +
                        with_thousands(kMostDomainMolecules) + " training molecules");
     fs::remove(path);
     return;
@@ -192,9 +193,9 @@ void write_run_domain(const TrainRun& run, const std::string& folder, const Mole
     domain.labels->values = targets_of(set, kept);
   }
   write_domain(path, domain, set.featurizer);
-  run.control.note("The run holds fingerprints and embeddings of its " + with_thousands(std::ssize(kept)) +
+  run.control.note("The run stores fingerprints and embeddings of its " + with_thousands(std::ssize(kept)) +
                    " training molecules" + (labels ? ", with ids, SMILES and true values" : "") +
-                   ", for molgraph-score --domain (--no-domain: nothing)");
+                   ", for molgraph-score --domain (--no-domain stores nothing)");
 }
 
 }  // namespace molgraph

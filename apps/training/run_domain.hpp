@@ -1,4 +1,4 @@
-// What a run keeps of the molecules it has learned from (apps/scoring/domain.hpp), made at the end of training.
+// Applicability domain of a run (apps/scoring/domain.hpp), computed from its training molecules at the end of training.
 #pragma once
 
 #include <cstdint>
@@ -10,20 +10,21 @@
 
 namespace molgraph {
 
-/// More molecules than these are not kept.
+/// With more training molecules, no applicability domain is stored.
 inline constexpr std::int64_t kMostDomainMolecules = 200'000;
 
-/// Does a run that learns from so many molecules keep them? Not with --no-domain, and no pre-training does.
+/// True if a run that is trained on `molecules` molecules stores an applicability domain. False with --no-domain and in
+/// pre-training.
 bool keeps_domain(const TrainRun& run, std::int64_t molecules);
 
-/// Writes domain.safetensors into the run's folder, or takes one away that is none of this run (keeps_domain()).
-/// `learned`: the molecules that any model or partner of the run has learned; distances are
-/// those of its first model, whose weights must be there. Tells what is kept. Throws Stopped.
+/// Writes domain.safetensors into the run's folder and logs what it contains. Without a domain (keeps_domain()),
+/// removes an existing file. `learned`: the molecules that any model or partner of the run was trained on. Distances
+/// are those of the first model, whose weights must exist. Throws Stopped.
 void write_run_domain(const TrainRun& run, const std::string& folder, const MoleculeSet& set,
                       const std::vector<std::int64_t>& learned);
 
-/// What the run learns of a split: its training part, and its validation part too if the models are trained again with
-/// it or have partners.
+/// Molecules of a split that the run is trained on: the training set and, if `with_valid`, the validation set
+/// (`with_valid`: with --refit, or if partners of a blend are trained on it).
 std::vector<std::int64_t> learned_molecules(const Split& split, bool with_valid);
 
 }  // namespace molgraph

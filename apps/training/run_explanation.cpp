@@ -12,7 +12,7 @@
 namespace molgraph {
 namespace {
 
-constexpr std::int64_t kMoleculesPerSum = 512;  // sums are added up in their order, whoever computes them
+constexpr std::int64_t kMoleculesPerSum = 512;  // a fixed order of summation for any number of threads
 
 NodeMean node_mean(const NodeRows& rows, const MoleculeSet& set, const std::vector<std::int64_t>& train, int threads) {
   const auto count = static_cast<std::int64_t>(train.size());

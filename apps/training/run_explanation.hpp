@@ -1,4 +1,4 @@
-// What a run keeps so that its predictions can be explained (docs/reference/explanation.md).
+// Data that a run stores for explanations of its predictions (docs/reference/explanation.md).
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@
 
 namespace molgraph {
 
-/// Writes explanation.safetensors beside the weights of `folder`: the mean of the node input's rows over all atoms of
-/// the molecules `train` that its model has learned. The same bytes for any number of threads. Without molecules there
-/// is none, and one that is there is taken away. Throws FileError.
+/// Writes explanation.safetensors next to the weights in `folder`: the mean of the node input's rows over all atoms of
+/// the molecules `train` that the model was trained on. The file does not depend on the number of threads. Without
+/// molecules, removes an existing file. Throws FileError.
 void write_explanation(const std::string& folder, const MoleculeSet& set, const std::vector<std::int64_t>& train,
                        int threads);
 

@@ -19,9 +19,10 @@ LoadedData load(const TrainRun& run, const std::optional<StartingPoint>& start) 
   const WorkInProgress work(run.control, "Reading and featurising", "molecules", 0);
   LoadOptions load = to_load_options(run.options, run.threads);
   if (load.target_columns.empty()) load.target_columns = run.found_targets;
-  // A pre-trained start knows the descriptors; a head that reads them too is worse (docs/development/accuracy.md).
+  // Pre-trained weights already encode the descriptors; a head with descriptors is worse
+  // (docs/development/accuracy.md).
   const bool pretrained = start ? is_pretrained(start->config) : may_start_from_shipped(run.options);
-  if (pretrained && !run.options.model.mix_width)  // whose layer would mix nothing
+  if (pretrained && !run.options.model.mix_width)  // --mix-width needs descriptors
     load.table_descriptors = DescriptorSet::none, load.descriptors_of_store = false;
   if (start) load.features = start->config.featurizer.features;
   if (start && !is_pretrained(start->config)) {
@@ -55,11 +56,10 @@ void tell(const LoadedData& data, const RunControl& control) {
     targets.push_back(set.task.names[t] + (set.task.units[t].empty() ? "" : " [" + set.task.units[t] + "]") +
                       (set.task.kinds.empty() ? "" : " (" + std::string(to_string(set.task.kinds[t])) + ")"));
   }
-  if (set.computed_targets.empty())  // else a note tells what they are
+  if (set.computed_targets.empty())  // for computed targets, a note describes them
     control.note("Targets (" + std::string(to_string(set.task.kind)) + "): " + list_of(targets));
   if (!data.auxiliary.empty())
-    control.note("Auxiliary targets, which the transformer learns and does not predict: " +
-                 list_of(data.auxiliary.task.names));
+    control.note("Auxiliary targets (trained, but not predicted): " + list_of(data.auxiliary.task.names));
   for (const auto& note : data.notes) control.note(note);
   control.warn_of(data.warnings);
 }
@@ -85,7 +85,7 @@ std::optional<StartingPoint> starting_point(const TrainOptions& options) {
   const auto demand = [&](const char* flag, const auto& asked, const auto& own) {
     if (!asked || *asked == own) return;
     throw UsageError(flag + (" " + std::string(to_string(*asked))) + " contradicts " + from +
-                     ", which --from names: it was trained on " + std::string(to_string(own)));
+                     " (--from), which was trained on " + std::string(to_string(own)));
   };
   const FeaturizerOptions& own = start.config.featurizer;
   demand("--features", options.data.features, own.features);

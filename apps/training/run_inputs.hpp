@@ -1,4 +1,4 @@
-// What a run begins with: its data, and perhaps the weights of another run.
+// Inputs of a run: its data, and the weights of another run with --from.
 #pragma once
 
 #include <optional>
@@ -10,17 +10,17 @@
 
 namespace molgraph {
 
-/// The run that --from names.
+/// The run given with --from.
 struct StartingPoint {
   std::string file;
   ModelConfig config;
 };
-/// Nothing without --from. Throws FileError; UsageError if --features contradict it.
+/// Returns nothing without --from. Throws FileError, and UsageError if --features or --standardize contradict the run.
 std::optional<StartingPoint> starting_point(const TrainOptions& options);
 
-/// The data of the run's options, with what people should know of them. `start`: its tables may lack rows for some
-/// molecules, which are rejected then. All processes call it and load at once, but a named data set may have to be
-/// downloaded: by one process of a machine.
+/// Loads the data of the run's options and logs a summary, notes and warnings. `start`: molecules for which its
+/// embedding tables have no rows are rejected. All processes call it. They load at the same time, except for a named
+/// data set, which one process per machine loads first because it may have to be downloaded.
 LoadedData load_run_data(const TrainRun& run, const std::optional<StartingPoint>& start);
 
 }  // namespace molgraph

@@ -44,7 +44,7 @@ bool is_small_table(const LoadedData& data) {
   return !data.training.computed && static_cast<std::int64_t>(data.split.train.size()) < kSmallTable;
 }
 
-/// Architecture, encoding, size and whether there is a gate, where they are not named.
+/// Sets architecture, encoding, size and gate if they are not given.
 void choose_architecture(ModelSettings& m, const TrainingDefaults& defaults, bool small_table) {
   if (small_table && m.size.empty() && m.recipe.empty() && !m.layers) m.layers = kLayersOfSmallTable;
   if (m.gate.use == Switch::automatic)
@@ -57,7 +57,7 @@ void choose_architecture(ModelSettings& m, const TrainingDefaults& defaults, boo
   if (m.size.empty()) m.size = m.architecture->default_size;
 }
 
-/// A model built from the options alone.
+/// Model options without a starting run.
 ModelOptions build_model(const ModelSettings& m, Features features) {
   const Encoding& encoding = *m.encoding;
   ModelOptions model = m.architecture->defaults;
@@ -73,7 +73,7 @@ ModelOptions build_model(const ModelSettings& m, Features features) {
   model.spatial_pos_max = m.spatial_pos_max;
   model.perturb_noise = m.perturb_noise;
   model.published_classes = m.published_classes;
-  if (encoding.terms.edge_key) {  // GRPE's frame
+  if (encoding.terms.edge_key) {  // models with GRPE's terms
     e.key_term = m.key_term;
     set_terms(m.grpe_terms, e.terms);
   }
@@ -92,21 +92,21 @@ ModelOptions build_model(const ModelSettings& m, Features features) {
   return model;
 }
 
-/// Of the inputs, by the training part.
+/// Scaling of the inputs, computed on the training set.
 std::shared_ptr<const InputScaling> training_scaling(const MoleculeSet& set, const Split& split) {
   std::vector<const float*> rows;
   for (const std::int64_t g : split.train) rows.push_back(set.graph(g).inputs);
   return std::make_shared<const InputScaling>(input_scaling(rows, set.input_names.size()));
 }
 
-/// The model of --from, with what may differ from it.
+/// Model options of --from, with the options that may differ.
 ModelOptions model_from(const ModelConfig& start, const ModelSettings& m, const FeaturizerOptions& of_data) {
-  FeaturizerOptions graphs = of_data;  // descriptors are the head's, which may be new
+  FeaturizerOptions graphs = of_data;  // descriptors belong to the head, which may be new
   graphs.descriptors = start.featurizer.descriptors;
   if (is_pretrained(start)) graphs.standardize = start.featurizer.standardize;
   if (!(graphs == start.featurizer)) {
-    throw UsageError("the run named by --from reads \"" + start.featurizer.canonical_text() + "\", the data hold \"" +
-                     of_data.canonical_text() + "\"");
+    throw UsageError("the run given with --from requires \"" + start.featurizer.canonical_text() +
+                     "\", but the data have \"" + of_data.canonical_text() + "\"");
   }
   ModelOptions model = start.model;
   GateOptions& gate = model.encoder.gate;
@@ -118,14 +118,14 @@ ModelOptions model_from(const ModelConfig& start, const ModelSettings& m, const 
   return model;
 }
 
-/// True if the head of --from goes on: the same targets, none beside them, the same inputs.
+/// True if the head of --from is kept: same targets, no auxiliary targets, same inputs.
 bool keeps_head(const ModelConfig& start, const ModelConfig& config, const LoadedData& data, const ModelSettings& m) {
   return data.auxiliary.empty() && start.input_names == config.input_names &&
          !needs_new_head(start.task, config.task) && (!m.mix_width || *m.mix_width == start.model.head.mixed);
 }
 
-/// What the head reads beside the embedding: the data's inputs, scaled by the training part; a head that stays keeps
-/// its scaling.
+/// Sets the inputs of the head in addition to the embedding: the inputs of the data, scaled on the training set. A head
+/// from --from keeps its scaling.
 void set_inputs(ModelConfig& config, const LoadedData& data, const ModelConfig* start, const ModelSettings& m) {
   config.input_names = data.set.input_names;
   if (m.mix_width && config.input_names.empty())
@@ -139,7 +139,7 @@ void set_inputs(ModelConfig& config, const LoadedData& data, const ModelConfig* 
   else config.model.input_scaling.reset();
 }
 
-/// The settings as the model has them.
+/// Copies the values of the model into the settings.
 void write_down(const ModelOptions& model, ModelSettings& m) {
   const EncoderOptions& e = model.encoder;
   m.architecture = model.architecture;
@@ -157,7 +157,7 @@ void write_down(const ModelOptions& model, ModelSettings& m) {
   if (e.gate.path_hops > 0) m.path_hops = e.gate.path_hops;
 }
 
-/// The model, and the settings that name it.
+/// Resolves the model and sets its options in `o`.
 ModelConfig resolve_model(TrainOptions& o, const LoadedData& data, const ModelConfig* start, const NamedFlags& named) {
   ModelSettings& m = o.model;
   ModelConfig config;
@@ -201,7 +201,7 @@ std::int64_t automatic_epochs(Quality quality, bool computed, bool has_valid, bo
   return (has_valid ? kMostEpochsOfComputed : kEpochsWithoutValidation) / share;
 }
 
-/// Epochs, steps, warm-up and patience. `count`: training molecules; `warm`: one of so many steps warms up.
+/// Resolves epochs, steps, warm-up (1/`warm` of all steps) and patience. `count`: training molecules.
 void resolve_schedule(TrainingSettings& t, const TrainingDefaults& defaults, std::int64_t count, bool has_valid,
                       bool only_classes, std::int64_t warm) {
   if (!t.batch_size) t.batch_size = defaults.batch_size > 0 ? defaults.batch_size : batch_size_for(count);
@@ -217,8 +217,8 @@ void resolve_schedule(TrainingSettings& t, const TrainingDefaults& defaults, std
   const std::int64_t steps = *t.steps;
   t.epochs = (steps + per_epoch - 1) / per_epoch;
   if (steps > kMostSteps) {
-    throw UsageError("--epochs " + std::to_string(*t.epochs) + " are " + with_thousands(steps) +
-                     " update steps, more than " + with_thousands(kMostSteps));
+    throw UsageError("--epochs " + std::to_string(*t.epochs) + " means " + with_thousands(steps) +
+                     " update steps, more than the maximum of " + with_thousands(kMostSteps));
   }
 
   const std::int64_t warmup = t.warmup_epochs ? *t.warmup_epochs * per_epoch : steps / warm;
@@ -235,8 +235,8 @@ void resolve_schedule(TrainingSettings& t, const TrainingDefaults& defaults, std
 void resolve_training(TrainingSettings& t, const LoadedData& data, bool pretraining) {
   const TaskKind kind = data.set.task.kind;
   const auto count = static_cast<std::int64_t>(data.split.train.size());
-  if (count == 0) throw DataError("the training part is empty: no usable molecule is left for it");
-  if (!t.loss) t.loss = default_loss(kind, t.metric);  // of a metric that is asked for
+  if (count == 0) throw DataError("the training set is empty: it has no usable molecule");
+  if (!t.loss) t.loss = default_loss(kind, t.metric);  // before t.metric gets its default
   check_loss(*t.loss, kind);
   if (!t.metric) t.metric = data.metric.empty() ? default_metric(kind) : metric_from_string(data.metric);
   if (!pretraining || *t.metric != Metric::loss) check_metric(*t.metric, kind);
@@ -244,14 +244,14 @@ void resolve_training(TrainingSettings& t, const LoadedData& data, bool pretrain
                    pretraining ? kPretrainingWarmup : kWarmup);
 }
 
-/// A checkpoint of other options or data is none of this training.
+/// Identity of a training run. A checkpoint with other options or data cannot be resumed.
 std::string identity_of(const TrainOptions& o, const LoadedData& data, const Split& split) {
   return to_toml(o) + "# molecules " + std::to_string(data.set.size()) + ", training " +
          std::to_string(split.train.size()) + ", source " + data.set.source.sha256 + ", featuriser " +
          data.set.featurizer.hash();
 }
 
-/// From options that leave nothing open, to train on `split`.
+/// Trainer options for `split` from fully resolved options.
 TrainerOptions trainer_options(const TrainOptions& o, const LoadedData& data, const Split& split) {
   const TrainingSettings& t = o.training;
   TrainerOptions trainer;
@@ -289,7 +289,7 @@ LoadOptions to_load_options(const TrainOptions& o, int threads) {
   const DataSettings& d = o.data;
   if (d.paths.empty()) {
     throw UsageError(
-        "what to train on? Name a data set, a table or a store: molgraph-train demo, molgraph-train my.csv");
+        "no training data: give a data set, a table or a store, as in molgraph-train demo or molgraph-train my.csv");
   }
   LoadOptions load;
   load.paths = d.paths;
@@ -309,7 +309,7 @@ LoadOptions to_load_options(const TrainOptions& o, int threads) {
   load.standardize = d.standardize;
   load.duplicates = d.duplicates;
   load.table_descriptors = DescriptorSet::rdkit;
-  if (!o.model.recipe.empty()) {  // a paper's settings, on any table
+  if (!o.model.recipe.empty()) {  // the settings of a paper, for any table
     load.table_features = Features::ogb;
     load.table_descriptors = DescriptorSet::none;
   }

@@ -13,11 +13,11 @@ namespace molgraph {
 namespace {
 
 constexpr double kLongRun = 24 * 3600.0;  ///< seconds
-/// What a prediction costs, as a share of one pass forward and back of the same molecules.
+/// Cost of a prediction relative to a forward and backward pass of the same molecules.
 constexpr double kPredictionShare = 1.0 / 3;
-/// Seconds at the end of an epoch: a checkpoint and a line of metrics.csv.
+/// Seconds at the end of an epoch, for a checkpoint and a line of metrics.csv.
 constexpr double kEpochSeconds = 0.01;
-/// Works below this share of the whole are not named.
+/// Work below this fraction of the total is not listed.
 constexpr double kLeastShare = 0.02;
 
 std::int64_t updates_of(std::size_t molecules, std::int64_t batch_size) {
@@ -125,9 +125,10 @@ void RunPlan::tell(double step_seconds) {
   run_.control.note(estimate(works, step_seconds));
   const TrainerOptions& t = resolved_.trainer;
   if (t.epoch_parts > 1)
-    run_.control.note(text("An epoch is 1/%lld of a pass over the molecules", static_cast<long long>(t.epoch_parts)));
+    run_.control.note(
+        text("An epoch is 1/%lld of a pass over the training set", static_cast<long long>(t.epoch_parts)));
   if (trainings > kLongRun && !run_.resume)
-    run_.control.warn("That is long on this machine; --steps N makes a shorter schedule");
+    run_.control.warn("Training takes more than a day on this machine; --steps N sets a shorter schedule");
   run_.control.plan(works);
 }
 
@@ -148,17 +149,17 @@ std::string RunPlan::estimate(const std::vector<PlannedWork>& works, double step
     parts.push_back((trainings == 1 ? "training " : std::to_string(trainings) + " trainings ") +
                     duration_text(seconds_of(kTrainingWork)) + " (" +
                     (run_.resume ? "" : counted(t.epochs, "epoch") + (trainings == 1 ? ", " : " each, ")) +
-                    counted(steps, "step") + (trainings == 1 ? "" : " in all") + " of " +
+                    counted(steps, "step") + (trainings == 1 ? "" : " in total") + " of " +
                     sensible_number(step_seconds) + " s)");
   for (const auto& [what, name] : {std::pair(kPredictingWork, "predictions"),
                                    {kNearestWork, "nearest neighbours"},
                                    {kProcessWork, "Gaussian process"},
                                    {kTreesWork, "trees"},
-                                   {kDomainWork, "molecules for --domain"}})
+                                   {kDomainWork, "applicability domain"}})
     if (const double seconds = seconds_of(what); seconds > kLeastShare * whole)
       parts.push_back(name + (" " + duration_text(seconds)));
-  return (run_.resume ? "What is left of the run takes about " : "The run takes about ") + duration_text(whole) +
-         " here" + (t.patience > 0 && trainings > 0 ? " at most (training stops early)" : "") +
+  return (run_.resume ? "The rest of the run takes about " : "The run takes about ") + duration_text(whole) +
+         " on this machine" + (t.patience > 0 && trainings > 0 ? ", less with early stopping" : "") +
          (parts.empty() ? "" : ": " + list_of(parts));
 }
 

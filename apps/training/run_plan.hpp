@@ -1,4 +1,4 @@
-// All that a run will do, and how long it takes here: one estimate, told when the first update has been timed.
+// Plan of a run and estimate of its duration on this machine, logged once, after the first update has been timed.
 #pragma once
 
 #include <cstdint>
@@ -13,24 +13,24 @@ namespace molgraph {
 
 class RunPlan {
  public:
-  /// The works of `resolved` on all splits of the data, in the order in which run_training() does them. `baselines`:
-  /// what they cost on one split; zeros where there are none. What checkpoints say is done costs nothing. Keeps
-  /// references to the first two.
+  /// Lists the work of `resolved` on all splits of the data, in the order of run_training(). `baselines`: seconds for
+  /// one split; zeros if there are none. Work that checkpoints mark as done costs nothing. Stores references to the
+  /// first two arguments.
   RunPlan(const TrainRun& run, const ResolvedRun& resolved, const LoadedData& data, const BaselineSeconds& baselines);
 
   bool told() const { return told_; }
-  /// Tells the run's control the plan and says in its log how long the run takes, if one update takes so many seconds.
+  /// Passes the plan to the run's control and logs the estimated duration, given the seconds per update.
   void tell(double step_seconds);
 
  private:
   struct Work {
     std::string what;
-    double seconds = 0;      ///< but for updates and predictions
-    double updates = 0;      ///< as many updates as it takes the time of
-    std::int64_t steps = 0;  ///< that are left of a training
+    double seconds = 0;      ///< without updates and predictions
+    double updates = 0;      ///< duration, in update steps
+    std::int64_t steps = 0;  ///< remaining update steps of a training
   };
   void add_split(const LoadedData& data, const Split& split, const std::string& folder);
-  /// `whole_epochs`: as for_fold() has them.
+  /// `whole_epochs`: the number of steps follows from the epochs, as in for_fold().
   void add_training(const Split& split, const std::string& folder, bool whole_epochs);
   void add_predictions(const Split& split);
   void add_baselines(std::size_t rounds);

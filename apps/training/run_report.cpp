@@ -32,7 +32,7 @@ ReportRecord record_of(const TrainRun& run, const ResolvedRun& resolved, const L
                        const SplitSays& says) {
   ReportRecord record{.members = says.members, .recipe = says.recipe, .censored = data.censored};
   record.shared = shared_molecules(data.set, data.split, run.threads).count;
-  if (!data.set.computed_targets.empty()) return record;  // the descriptors of a corpus: nobody judges these
+  if (!data.set.computed_targets.empty()) return record;  // descriptors of a corpus: no evaluation
   record.methods.push_back(results_of("this run", run, resolved, data, says.predictions.parts));
   PartPredictions mean;
   for (std::size_t p = 0; p < kParts; ++p) mean[p] = mean_predictions(data, parts_of(data.split)[p]->size());
@@ -51,7 +51,7 @@ void remove_report(const std::string& folder) {
   std::filesystem::remove(RunDirectory{folder}.report_page(), error);
 }
 
-/// Calls make(), which may fail.
+/// Calls make() and writes the page. Errors become a warning.
 template <class Make>
 void make_report(const TrainRun& run, const std::string& folder, const Make& make) {
   const auto begin = std::chrono::steady_clock::now();
@@ -62,7 +62,7 @@ void make_report(const TrainRun& run, const std::string& folder, const Make& mak
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     run.control.note("Report: " + path + " (" + duration_text(seconds) + ")");
   } catch (const std::exception& error) {
-    run.control.warn(std::string("The report could not be made, the run is whole without it: ") + error.what());
+    run.control.warn(std::string("The report could not be created; the run is complete without it: ") + error.what());
   }
 }
 

@@ -1,4 +1,4 @@
-// report.json and report.html of a run, made when everything else of it is written.
+// report.json and report.html of a run, written after all its other files.
 #pragma once
 
 #include <string>
@@ -12,26 +12,27 @@
 
 namespace molgraph {
 
-/// What is said of one split.
+/// Report contents for one split.
 struct SplitSays {
-  const AllPredictions& predictions;   ///< of the run
-  const std::vector<Rival>& rivals;    ///< what stands beside it
-  const Disagreement& disagreement;    ///< of an ensemble's models
+  const AllPredictions& predictions;   ///< predictions of the run
+  const std::vector<Rival>& rivals;    ///< other methods for comparison
+  const Disagreement& disagreement;    ///< of the ensemble members
   std::vector<MethodResults> members;  ///< results_of_members()
   std::string recipe;                  ///< Report::recipe
 };
 
-/// What each model of an ensemble reaches alone on the part that is judged; nothing of one model, or with --no-report.
-/// `same_parts`: all have the split's validation part; else only a test part is measured. Throws Stopped.
+/// Results of each ensemble member alone on the test set, without one on the validation set. Empty for a single model
+/// and with --no-report. `same_parts`: all members share the split's validation set; otherwise only the test set is
+/// evaluated. Throws Stopped.
 std::vector<MethodResults> results_of_members(const TrainRun& run, const ResolvedRun& resolved, const LoadedData& data,
                                               const std::vector<AllPredictions>& models, bool same_parts);
 
-/// Of one split. Writes nothing with --no-report, and takes away what an earlier training left. A report that cannot be
-/// made is a warning: the run is whole without it. Throws Stopped.
+/// Writes the report of one split. With --no-report, writes nothing and removes an earlier report. If the report fails,
+/// the function only warns, because the run is complete without it. Throws Stopped.
 void report_split(const TrainRun& run, const ResolvedRun& resolved, const LoadedData& data, const SplitSays& says,
                   const std::string& folder);
 
-/// The page over all folds of `folder`, from the folds' own; as report_split().
+/// Writes the report over all folds in `folder`, from the reports of the folds. Otherwise like report_split().
 void report_folds_page(const TrainRun& run, const ResolvedRun& resolved, const std::string& folder);
 
 }  // namespace molgraph

@@ -16,12 +16,12 @@ namespace fs = std::filesystem;
 
 constexpr const char* kFile = "grpe-small.safetensors";
 
-/// Model options that say how a model trains, not what it is.
+/// Model options that affect training, not the architecture.
 constexpr std::array<std::string_view, 9> kOfTraining{
     "mix-width", "dropout", "attention-dropout", "activation-dropout", "input-dropout", "perturb-noise", "flag",
     "from",      "freeze"};
 
-/// True if the model is the default one.
+/// True if the model has the default architecture.
 bool has_default_model(TrainOptions options) {
   TrainOptions unset;
   const auto all = list_options(options), defaults = list_options(unset);
@@ -65,7 +65,7 @@ bool is_pretrained(const ModelConfig& config) {
   const auto known = descriptor_names();
   const auto learned = std::ranges::count_if(
       config.task.names, [&](const std::string& name) { return std::ranges::find(known, name) != known.end(); });
-  return learned > std::ssize(known) / 2;  // a few of them are somebody's own targets
+  return learned > std::ssize(known) / 2;  // a user's targets may include a few descriptors
 }
 
 }  // namespace molgraph

@@ -1,4 +1,4 @@
-// The pre-trained weights that come with molgraph, and which trainings start from them by themselves.
+// The pre-trained weights included in molgraph, and the runs that start from them by default.
 #pragma once
 
 #include <string>
@@ -9,27 +9,28 @@
 
 namespace molgraph {
 
-/// Words of --from that are no paths.
+/// Values of --from that are not paths.
 inline constexpr const char* kFromShipped = "pretrained";
 inline constexpr const char* kFromNothing = "none";
 
 /// True if --from is the path of a run or a model file.
 bool is_path(const std::string& from);
 
-/// The model file behind "pretrained": in $MOLGRAPH_PRETRAINED, else in share/molgraph/pretrained beside the folder of
-/// this program, else in the source tree. "" if there is none.
+/// Model file for "pretrained", searched in this order: $MOLGRAPH_PRETRAINED, share/molgraph/pretrained next to the
+/// folder of this program, the source tree. "" if there is none.
 std::string shipped_weights();
 
-/// True if a table or store of one's own starts from the shipped weights where --from is left out: the model is the
-/// default one but for how it trains, and no other features are asked for.
+/// True if, without --from, training on a user's table or store may start from the shipped weights: the model has the
+/// default architecture and no other features are requested. Options that only affect training, such as dropout, may
+/// differ.
 bool may_start_from_shipped(const TrainOptions& options);
 
-/// What --from stands for where it is left out: "pretrained" where may_start_from_shipped() and the data have the
-/// features `molgraph` and measured targets; else "".
+/// Default of --from: "pretrained" if may_start_from_shipped() and the data have the features `molgraph` and measured
+/// targets, otherwise "".
 std::string automatic_start(const TrainOptions& options, const LoadedData& data);
 
-/// True of a model that molgraph-pretrain made: its targets are most of the descriptors. Of such a start only the
-/// transformer matters, so descriptors and --standardize are as without it.
+/// True for a model from molgraph-pretrain, whose targets include most of the descriptors. Only the transformer of such
+/// a model is used, so it does not affect the defaults of --descriptors and --standardize.
 bool is_pretrained(const ModelConfig& config);
 
 }  // namespace molgraph

@@ -16,7 +16,7 @@
 namespace molgraph {
 namespace {
 
-/// By mean and standard deviation of every training target; a constant target keeps scale 1.
+/// Scales targets by mean and standard deviation of the training labels. A constant target has scale 1.
 void scale_targets(const MoleculeSet& set, const Split& split, GraphModel& model) {
   const TargetStatistics train = target_scaling_of(set, split.train);
   model.set_target_scaling(torch::tensor(train.mean, torch::kFloat64), torch::tensor(train.deviation, torch::kFloat64));
@@ -29,7 +29,7 @@ void freeze(Frozen what, GraphModel& model) {
   }
 }
 
-/// Initialised, or with the weights of another run.
+/// A newly initialised model, or one with the weights of another run.
 std::shared_ptr<GraphModel> start_model(const ResolvedRun& resolved, const MoleculeSet& set, const Split& split,
                                         const std::optional<StartingPoint>& start, const RunControl& control) {
   const TrainOptions& options = resolved.options;
@@ -40,7 +40,7 @@ std::shared_ptr<GraphModel> start_model(const ResolvedRun& resolved, const Molec
     scale = scale && warm.new_head;
     control.note("Weights from " + start->file +
                  (warm.new_head ? ", with a new head for these targets and inputs" : "") +
-                 (warm.fresh.empty() ? "" : ", with a new gate of ones"));
+                 (warm.fresh.empty() ? "" : ", with a new gate initialised to ones"));
   }
   if (scale) scale_targets(set, split, *model);
   freeze(options.model.frozen, *model);
@@ -55,14 +55,14 @@ std::string description(const ModelConfig& config, const GraphModel& model, std:
               static_cast<unsigned long long>(seed));
 }
 
-/// How gradients on GPUs are added up; empty for one process.
+/// Sum of gradients over GPUs; empty for one process.
 DeviceSum device_sum(const TrainRun& run) {
   if (run.processes->alone()) return {};
   return [nccl = std::make_shared<Nccl>(*run.processes, *run.gpu)](
              float* values, std::size_t size, DeviceStream stream) { nccl->sum(values, size, stream); };
 }
 
-/// Trains on the parts of `split` and leaves the best weights in `directory`/checkpoints/best.
+/// Trains on `split` and writes the best weights to `directory`/checkpoints/best.
 TrainerResult train_weights(const TrainRun& run, const ResolvedRun& resolved, const MoleculeSet& set,
                             const Split& split, const std::optional<StartingPoint>& start,
                             const RunDirectory& directory, RunPlan& plan) {
@@ -75,21 +75,21 @@ TrainerResult train_weights(const TrainRun& run, const ResolvedRun& resolved, co
   run.control.note(description(resolved.model, *model, trainer.seed));
   const Compute compute = make_compute(run, *model);
   Trainable trainable = make_trainable(model, compute, resolved.model, resolved.options.training.decay == DecayOf::all);
-  // FLAG's passes and the labels of a corpus go through the host: a GPU would hold the latter with all their gaps.
+  // FLAG and corpus labels are processed on the host: on the GPU, sparse labels would be stored as a dense matrix.
   if (compute && compute->resident() != nullptr && trainer.flag.ascents == 0 && set.sparse.targets == 0)
     trainable.device =
         std::make_shared<DeviceTraining>(compute, *model, set, trainable.decay_exempt, device_sum(run), run.control);
   if (!plan.told()) plan.tell(measure_step(trainable, set, split, trainer));
   const TrainerResult result = train(trainable, set, split, trainer, run.resume);
   if (run.processes->first() && result.best_epoch > 0) {
-    run.control.note(text("%s after epoch %lld; the best by validation is epoch %lld",
+    run.control.note(text("%s after epoch %lld; the best validation epoch is %lld",
                           result.stopped_early ? "Stopped early" : "Done", static_cast<long long>(result.epochs),
                           static_cast<long long>(result.best_epoch)));
   }
   return result;
 }
 
-/// As train_weights(), with the auxiliary targets behind the others: their labels weigh kAuxiliaryWeight.
+/// Like train_weights(), with the auxiliary targets after the others. Their labels have weight kAuxiliaryWeight.
 TrainerResult train_all_targets(const TrainRun& run, const ResolvedRun& resolved, const LoadedData& data,
                                 const Split& split, const std::optional<StartingPoint>& start,
                                 const RunDirectory& directory, RunPlan& plan) {
@@ -103,11 +103,11 @@ TrainerResult train_all_targets(const TrainRun& run, const ResolvedRun& resolved
   weights.tasks.resize(data.set.task.names.size(), 1);
   weights.tasks.resize(all.task.names.size(), kAuxiliaryWeight);
   with.trainer.weights = LabelWeights(all, split.train, weights);
-  run.control.note("A label's weight in the loss, in a row of weight 1: " + with.trainer.weights.text(all.task));
+  run.control.note("Weight of a label in the loss (for a row of weight 1): " + with.trainer.weights.text(all.task));
   return train_weights(run, with, all, split, start, directory, plan);
 }
 
-/// Without the outputs of auxiliary targets, which stand behind those of `task`.
+/// Removes the outputs of auxiliary targets, which follow those of `task`.
 LoadedModel main_outputs(LoadedModel trained, const Task& task) {
   if (trained.config.task.num_outputs() == task.num_outputs()) return trained;
   ModelConfig config = trained.config;
@@ -123,7 +123,7 @@ LoadedModel main_outputs(LoadedModel trained, const Task& task) {
   return {std::move(config), model};
 }
 
-/// The best weights of a training, and what computes with them.
+/// The best weights of a training run, with their compute engine.
 struct BestModel {
   LoadedModel loaded;
   Compute compute;
@@ -134,19 +134,20 @@ struct BestModel {
   PackOptions pack() const { return pack_options(*loaded.model, compute); }
 };
 
-/// Its predictions of the data's split; the weights become the run's model, which has learned `split`'s training part.
+/// Returns the predictions for the data's split and saves the weights as the run's model. `split`: split that the model
+/// was trained on.
 AllPredictions finish(const TrainRun& run, const BestModel& best, const LoadedData& data, const Split& split,
                       const RunDirectory& directory) {
   AllPredictions predictions = predict_all(best.predict(), best.pack(), data, run.control);
   predictions.output_scale = values_of(best.loaded.model->named_buffers()["target_scale"]);
   save_model(directory.model(), *best.loaded.model, best.loaded.config);
-  // Not of computed targets: nobody asks which atom makes a descriptor, and a corpus is large.
+  // Computed targets need no explanation, and a corpus is large.
   const bool explained = data.set.computed_targets.empty();
   write_explanation(directory.folder, data.set, explained ? split.train : std::vector<std::int64_t>{}, run.threads);
   return predictions;
 }
 
-/// Training and validation rows; those of weight 0 and those without a label teach nothing.
+/// Split that trains on the training and validation rows, without validation rows of weight 0 or without labels.
 Split all_known(const LoadedData& data) {
   Split all = data.split;
   for (const std::int64_t g : all.valid)
@@ -168,7 +169,7 @@ AllPredictions train_model(const TrainRun& run, const ResolvedRun& resolved, con
 
   const Split all = all_known(data);
   const std::int64_t epochs = result.best_epoch > 0 ? result.best_epoch : result.epochs;
-  run.control.note(text("Refit: %zu molecules, the validation part among them, %lld epochs of the same schedule",
+  run.control.note(text("Refit: %zu molecules including the validation set, %lld epochs of the same schedule",
                         all.train.size(), static_cast<long long>(epochs)));
   const RunDirectory second{directory.refit()};
   train_all_targets(run, for_refit(resolved, data, all, epochs), data, all, start, second, plan);

@@ -1,4 +1,4 @@
-// One model of a run: a single one, a member of an ensemble, or that of a fold.
+// Training of one model of a run: a single model, an ensemble member or the model of a fold.
 #pragma once
 
 #include <optional>
@@ -12,10 +12,10 @@
 
 namespace molgraph {
 
-/// Trains the model in `folder` and returns what it predicts; only the first process has anything to return. With
-/// --refit a second one is trained in folder/refit, on training and validation part together with the same schedule up
-/// to the best epoch of the first: it is the model that stays. The predictions of the validation part are those of the
-/// first one, which has not learned it. The run's first model tells the `plan` how long an update takes.
+/// Trains a model in `folder` and returns its predictions; empty in all processes except the first. With --refit,
+/// trains a second model in folder/refit on the training and validation set together, with the same schedule up to the
+/// best epoch of the first model. The run keeps the second model. Predictions for the validation set come from the
+/// first one, which was not trained on it. The first model of a run passes the duration of an update to `plan`.
 AllPredictions train_model(const TrainRun& run, const ResolvedRun& resolved, const LoadedData& data,
                            const std::optional<StartingPoint>& start, const std::string& folder, RunPlan& plan);
 

@@ -43,7 +43,7 @@ Words<std::string> recipe_words() {
 
 std::string TrainOption::key() const {
   const std::string name = flags.substr(flags.rfind("--") + 2);
-  return name.substr(0, name.find(','));  // a positional name stands behind
+  return name.substr(0, name.find(','));  // a positional name may follow
 }
 
 std::vector<TrainOption> list_options(TrainOptions& options) { return options_over(options); }

@@ -1,4 +1,4 @@
-// Every option of training, listed once: the command line, config.toml and the log are made from this list.
+// List of all training options. The command line, config.toml and the log are generated from this list.
 #pragma once
 
 #include <cstdint>
@@ -12,24 +12,24 @@
 
 namespace molgraph {
 
-/// Random numbers are keyed by the step, 32 bits.
+/// The step, with 32 bits, is part of the key of random numbers.
 inline constexpr std::int64_t kMostSteps = 4'000'000'000;
 
-/// One option: its flags as CLI11 writes them ("-b,--batch-size"), the field and the help line.
+/// One option: its flags in CLI11 notation ("-b,--batch-size"), its field and its help text.
 struct TrainOption {
   std::string flags;
   std::string group;
   OptionField field;
   std::string help;
-  NumberRange range = {};  ///< of a number, or of each number of a list
+  NumberRange range = {};  ///< of the number, or of each number in a list
 
-  /// The long flag without dashes: the key in config.toml.
+  /// The key in config.toml: the long flag without dashes.
   std::string key() const;
-  /// Why the value is none that the command line would take, "" if it is one.
+  /// Reason why the command line would reject the value; "" if it is valid.
   std::string problem(const OptionValue& value) const;
 };
 
-// The words of fields whose values other files list.
+// Words of fields whose values are defined in other files.
 Words<const Architecture*> architecture_words();
 Words<std::string> size_words();
 Words<const Encoding*> encoding_words();
@@ -37,14 +37,14 @@ Words<std::string> recipe_words();
 
 inline constexpr int kMostTables = 10'000;  ///< of a corpus
 inline constexpr std::int64_t kMostBatch = 1'000'000;
-inline constexpr std::int64_t kMostFolds = 1000;  ///< and members of an ensemble
+inline constexpr std::int64_t kMostFolds = 1000;  ///< also the limit for ensemble members
 inline constexpr std::int64_t kMostEpochs = 1'000'000;
-inline constexpr double kMostCalibration = 0.9;  ///< of the training part
+inline constexpr double kMostCalibration = 0.9;  ///< fraction of the training set
 inline constexpr double kMostWeight = 1e6;       ///< of a target
 
-/// All options over the fields of a TrainOptions, in the order in which people read them. To add one: a field above, a
-/// line here. (A template, so that those who include this file for the fields need not compile it; others call
-/// list_options().)
+/// All options over the fields of a TrainOptions, in the order of --help. To add an option, add a field above and a
+/// line here. (A template, so that files that include this header only for the fields do not compile it. Other code
+/// calls list_options().)
 template <class Options>
 std::vector<TrainOption> options_over(Options& o) {
   const std::string data = "Data", model = "Model", training = "Training";
@@ -343,14 +343,14 @@ std::vector<TrainOption> options_over(Options& o) {
 
 std::vector<TrainOption> list_options(TrainOptions& options);
 
-/// Throws UsageError for a value that the command line would not take.
+/// Throws UsageError for a value that the command line would reject.
 void check_values(const TrainOptions& options);
 
 /// The options as TOML, one key per flag; `data-path` first.
 std::string to_toml(const TrainOptions& options);
-/// Inverse of to_toml. Throws FileError naming file, key and problem.
+/// Inverse of to_toml. Throws FileError with file, key and problem.
 TrainOptions train_options_from_toml(const std::string& path);
-/// The same from a text; `name` stands for the file in messages.
+/// Parses a text; messages contain `name` instead of the file.
 TrainOptions train_options_from_text(const std::string& toml, const std::string& name);
 
 }  // namespace molgraph

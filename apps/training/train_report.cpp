@@ -17,8 +17,8 @@ namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-/// A metric of predictions [n, outputs] of a part. The loss of a mixed task is in units of the training part's
-/// deviations, if targets are scaled.
+/// Metric of predictions [n, outputs] for one set. If targets are scaled, the loss of a mixed task is in units of their
+/// standard deviations in the training set.
 MetricResult measure(Metric metric, const LoadedData& data, const TrainOptions& options,
                      const std::vector<double>& predictions, const std::vector<double>& targets) {
   const Task& task = data.set.task;
@@ -36,14 +36,14 @@ MetricResult measure(Metric metric, const LoadedData& data, const TrainOptions& 
   return result;
 }
 
-/// The metric of always predicting the training mean, of classes their frequencies.
+/// Metric of the mean predictor, which always predicts the training mean, for classes their frequencies.
 MetricResult mean_predictor(const LoadedData& data, const TrainOptions& options, Metric metric,
                             const std::vector<std::int64_t>& part) {
   return measure(metric, data, options, mean_predictions(data, part.size()), targets_of(data.set, part));
 }
 
-/// What the table has columns for: the chosen metric, and the usual ones of numbers; of a mixed task also those of
-/// classes.
+/// Columns of the table: the chosen metric and the usual regression metrics; for a mixed task also classification
+/// metrics.
 std::vector<Metric> metrics_shown(Metric chosen, const Task& task) {
   std::vector<Metric> metrics{chosen};
   if (chosen == Metric::loss && task.kind == TaskKind::regression) return {chosen, Metric::r2};  // units differ
@@ -56,7 +56,7 @@ std::vector<Metric> metrics_shown(Metric chosen, const Task& task) {
   return metrics;
 }
 
-/// A table: `corner` and the beginnings of the rows, and columns of numbers under their headings.
+/// A table with `corner`, the row labels, and columns of numbers under their headings.
 std::string with_columns(const std::string& corner, const std::vector<std::string>& rows,
                          const std::vector<std::string>& headings, const std::vector<std::vector<double>>& columns) {
   constexpr std::size_t kWidth = 10;
@@ -74,9 +74,9 @@ std::string with_columns(const std::string& corner, const std::vector<std::strin
   return table;
 }
 
-constexpr std::size_t kNamesShown = 5;  ///< of targets in a note
+constexpr std::size_t kNamesShown = 5;  ///< target names in a note
 
-/// "" if every target has the metric; else which have none, and why.
+/// Notes on targets without the metric, with the reasons; "" if there are none.
 std::string skipped_note(const char* part, Metric metric, const MetricResult& result) {
   std::map<std::string, std::vector<std::string>> names;  // by reason
   for (std::size_t k = 0; k < result.skipped.size(); ++k) names[result.reasons[k]].push_back(result.skipped[k]);
@@ -88,7 +88,7 @@ std::string skipped_note(const char* part, Metric metric, const MetricResult& re
   return notes;
 }
 
-/// "" without censored labels in the part; else how many the metrics leave out.
+/// Note on the number of censored labels, which the metrics leave out; "" if the set has none.
 std::string censored_note(const char* name, const MoleculeSet& set, const std::vector<std::int64_t>& part) {
   const auto targets = static_cast<std::size_t>(set.task.num_targets());
   std::int64_t censored = 0;
@@ -100,10 +100,10 @@ std::string censored_note(const char* name, const MoleculeSet& set, const std::v
          (censored == 1 ? " censored label is" : " censored labels are") + " left out of the metrics\n";
 }
 
-/// What stands in a file; nothing where there is no number.
+/// Cell of a CSV file; empty for NaN.
 std::string cell_of(double value) { return std::isnan(value) ? "" : number_text(static_cast<float>(value)); }
 
-/// The recipe's band and whether this run lies in it. `reached` holds the metric of train, valid and test.
+/// The recipe's range and whether this run is within it. `reached`: metric on the training, validation and test set.
 std::string recipe_note(const TrainOptions& options, Metric metric, const std::array<double, 3>& reached) {
   const Recipe& named = recipe(options.model.recipe);
   std::string note = (named.own ? "Measured with this recipe: " : "The paper: ") + named.band;
@@ -111,9 +111,9 @@ std::string recipe_note(const TrainOptions& options, Metric metric, const std::a
   if (named.high > named.low && !std::isnan(value)) {
     const bool inside = value >= named.low && value <= named.high;
     const bool beyond = larger_is_better(metric) ? value > named.high : value < named.low;
-    note += inside   ? "; this run lies in the band"
-            : beyond ? "; this run is better than the band"
-                     : "; this run is outside it";
+    note += inside   ? "; this run is within this range"
+            : beyond ? "; this run is better than this range"
+                     : "; this run is outside this range";
   }
   const std::int64_t steps = *options.training.steps, whole = named.options.training.steps.value_or(0);
   if (steps < whole)
@@ -121,7 +121,7 @@ std::string recipe_note(const TrainOptions& options, Metric metric, const std::a
   return note;
 }
 
-/// "" if no rival predicts the validation part better than `reached`; else a sentence that names those.
+/// Warning that lists the rivals that are better than `reached` on the validation set; "" if there are none.
 std::string better_rivals(Metric metric, const Reached& reached, bool blended,
                           const std::vector<std::pair<std::string, Reached>>& rivals) {
   const double own = reached[1];
@@ -134,9 +134,9 @@ std::string better_rivals(Metric metric, const Reached& reached, bool blended,
     partner = partner || name == kTreesName || name == kProcessName;
   }
   if (better.empty()) return {};
-  return std::string("On the validation part a simple method is better than ") +
+  return std::string("On the validation set, a simple method is better than ") +
          (blended ? "the blend" : "the transformer") + " (" + std::string(to_string(metric)) + " " +
-         sensible_number(own) + "): " + list_of(better) + (partner && !blended ? "; --blend mixes it in" : "");
+         sensible_number(own) + "): " + list_of(better) + (partner && !blended ? "; --blend combines both" : "");
 }
 
 }  // namespace
@@ -155,7 +155,7 @@ std::array<double, 3> baseline_of(const LoadedData& data, const TrainOptions& op
 Report report_results(const LoadedData& data, const TrainOptions& options, const PartPredictions& predictions,
                       const std::vector<Rival>& rivals) {
   const Metric chosen = *options.training.metric;
-  const bool labels = data.set.sparse.targets > 0;  // of a corpus: each kind of target has its metric below
+  const bool labels = data.set.sparse.targets > 0;  // for a corpus, each kind of target has its metric below
   const std::vector<Metric> metrics = labels ? std::vector{chosen} : metrics_shown(chosen, data.set.task);
   const char* names[] = {"train", "valid", "test"};
   const bool regression = data.set.task.has(TaskKind::regression);
@@ -205,7 +205,7 @@ Report report_results(const LoadedData& data, const TrainOptions& options, const
     for (std::size_t k = 0; k < kinds.size(); ++k) {
       columns[headings.size() - kinds.size() + k].push_back(kinds[k].value);
       report.csv += text("%s,%zu,%s,%s,%s\n", names[p], part.size(), kinds[k].name.c_str(),
-                         cell_of(kinds[k].value).c_str(), kinds[k].targets == 0 ? "no target can be judged" : "");
+                         cell_of(kinds[k].value).c_str(), kinds[k].targets == 0 ? "no target can be evaluated" : "");
       notes += text("%s: %s is the mean of %s targets\n", names[p], kinds[k].name.c_str(),
                     with_thousands(kinds[k].targets).c_str());
     }
@@ -229,14 +229,14 @@ Report report_results(const LoadedData& data, const TrainOptions& options, const
 
 namespace {
 
-/// The first of what the folds' results warn of, and how many have such a warning; "" = none.
+/// First warning of the folds' results, with the number of other folds that have one; "" = none.
 std::string warning_of_folds(const std::vector<Report>& folds) {
   const auto has_one = [](const Report& fold) { return !fold.warning.empty(); };
   const auto first = std::ranges::find_if(folds, has_one);
   if (first == folds.end()) return {};
   const auto count = std::ranges::count_if(folds, has_one);
-  return text("Fold %td", first - folds.begin() + 1) + (count > 1 ? text(", and %td others likewise", count - 1) : "") +
-         ": " + first->warning;
+  return text("Fold %td", first - folds.begin() + 1) + (count > 1 ? text(" and %td more", count - 1) : "") + ": " +
+         first->warning;
 }
 
 }  // namespace
@@ -265,11 +265,11 @@ Report report_folds(Metric chosen, const std::vector<Report>& folds) {
   report.csv += "\n";
   std::vector<double> mean(width, kNaN), deviation(width, kNaN);
   for (std::size_t c = 0; c < width; ++c) {
-    std::vector<double> values;  // of the folds that have one
+    std::vector<double> values;  // folds with a value
     for (const Reached& fold : methods[c / 3].second)
       if (!std::isnan(fold[c % 3])) values.push_back(fold[c % 3]);
     if (c < 3 && !values.empty() && values.size() < folds.size())
-      notes += text("%s: mean and deviation over the %zu of %zu folds that have a %s\n", names[c], values.size(),
+      notes += text("%s: mean and deviation over the %zu of %zu folds with a defined %s\n", names[c], values.size(),
                     folds.size(), metric.c_str());
     const auto count = static_cast<double>(values.size());
     if (values.empty()) continue;

@@ -1,4 +1,4 @@
-// The table at the end of a training.
+// Table of results at the end of training.
 #pragma once
 
 #include <array>
@@ -16,38 +16,40 @@ namespace molgraph {
 
 inline constexpr const char *kTreesName = "trees", *kProcessName = "Gaussian process";
 
-/// Somebody else's predictions of the same split, which the report sets beside the model's.
+/// Predictions of another method for the same split, which the report compares with those of the model.
 struct Rival {
-  std::string name;    ///< for people: "nearest neighbour"
-  std::string column;  ///< in results.csv and run.json: "nearest_neighbour"
+  std::string name;    ///< display name: "nearest neighbour"
+  std::string column;  ///< name in results.csv and run.json: "nearest_neighbour"
   PartPredictions predictions;
-  bool own = false;  ///< a part of what is reported itself: it is no news that it is better
+  bool own = false;  ///< part of the reported model itself: no warning if it is better
 };
 
-/// The chosen metric of train, valid and test, NaN where there is none.
+/// The chosen metric on the training, validation and test set; NaN if undefined.
 using Reached = std::array<double, 3>;
 
 struct Report {
   std::string csv;   ///< results.csv
-  std::string text;  ///< the same for people: a table and notes
+  std::string text;  ///< the same as a readable table with notes
   Reached reached;
-  std::vector<std::pair<std::string, Reached>> baselines;  ///< the rivals' by Rival::column
-  std::vector<KindQuality> valid;                          ///< of a corpus with labels: quality_by_kind()
-  std::string recipe;                                      ///< its name and what it is known to reach; or ""
-  std::string warning;                                     ///< a baseline predicts the validation part better; or ""
+  std::vector<std::pair<std::string, Reached>> baselines;  ///< results of the rivals by Rival::column
+  std::vector<KindQuality> valid;                          ///< for a corpus with labels: quality_by_kind()
+  std::string recipe;                                      ///< name and known result of the recipe; or ""
+  std::string warning;                                     ///< a baseline is better on the validation set; or ""
 };
 
-/// `options`: resolved. Train, valid and test with n and the metrics, the mean predictor beside regressions and beside
-/// rivals, the rivals, targets that were skipped, and for a recipe the paper's band.
+/// Report with size and metrics of the training, validation and test set, the rivals, and skipped targets. Also
+/// contains the mean predictor (for regression targets and with rivals), and the published range for a recipe.
+/// `options`: resolved.
 Report report_results(const LoadedData& data, const TrainOptions& options, const PartPredictions& predictions,
                       const std::vector<Rival>& rivals = {});
 
-/// Of cross-validation: a line per fold, their mean and their standard deviation (of the sample), of the model and of
-/// the baselines that every fold has.
+/// Report on cross-validation: one line per fold, mean and sample standard deviation, for the model and for the
+/// baselines that all folds have.
 Report report_folds(Metric metric, const std::vector<Report>& folds);
 
-/// The metric of the three parts if one always said what the training part's targets are on average (of classes: how
-/// frequent they are); it tells whether a model learned anything. NaN where there is none. `options`: resolved.
+/// Metric of the mean predictor on the training, validation and test set. It always predicts the mean of the training
+/// labels (for classes their frequencies). A model that is not better has learned nothing. NaN if undefined. `options`:
+/// resolved.
 std::array<double, 3> baseline_of(const LoadedData& data, const TrainOptions& options);
 
 }  // namespace molgraph

@@ -43,8 +43,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A finished run that is resumed keeps its record, unless it has become a blend of something else, calibrated or
-/// explained; the checksums are those of its files now.
+/// Writes run.json. If a finished run is resumed, its record is kept unless blend, calibration or explanation changed;
+/// only the checksums are updated.
 void record_run(const TrainRun& run, const std::string& folder, RunRecord record) {
   record.checksums = checksums_of(folder);
   if (run.resume) {
@@ -58,7 +58,7 @@ void record_run(const TrainRun& run, const std::string& folder, RunRecord record
   write_run_record(folder, record);
 }
 
-/// Takes away the files of partners that the run does not have, such as those of an earlier attempt.
+/// Removes files of partners that the run does not have, for example from an earlier attempt.
 void remove_other_partners(const std::string& folder, const std::vector<std::string>& partners) {
   const RunDirectory directory{folder};
   for (const auto& [file, partner] :
@@ -66,21 +66,21 @@ void remove_other_partners(const std::string& folder, const std::vector<std::str
     if (std::ranges::find(partners, partner) == partners.end()) fs::remove(file);
 }
 
-/// How many models a folder will hold, known to it before the first is trained.
+/// Records the number of models in run.json before the first one is trained.
 void announce_members(const TrainRun& run, const std::string& folder, std::int64_t members) {
   if (members == 1) return;
   const std::optional<RunRecord> before = run.resume ? read_run_record(folder) : std::nullopt;
   if (!before || before->members != members) write_run_record(folder, {.members = members, .program = run.program});
 }
 
-/// The weights that a run started from, in words.
+/// Text for the weights that a run started from.
 std::string start_text(const TrainRun& run, const std::optional<StartingPoint>& start) {
   if (!start) return {};
   const std::string& from = run.options.model.from;
   return is_path(from) ? from : from + ": " + fs::path(start->file).filename().string();
 }
 
-/// What is known at the end of training.
+/// Record at the end of training.
 RunRecord record_of(const TrainRun& run, const ResolvedRun& resolved, const LoadedData& data, std::int64_t members,
                     const std::optional<StartingPoint>& start, std::chrono::steady_clock::time_point begin) {
   const MoleculeSet& set = data.set;
@@ -112,13 +112,13 @@ void tell_results(const TrainRun& run, const std::string& folder, const Report& 
   run.control.report(report.text + "Run directory: " + folder + remark + "\n");
 }
 
-/// The labels of the split as the model learns them and is chosen by: with --clip-labels within their limits.
+/// Labels of the split for training and for choosing the best epoch: clipped with --clip-labels.
 class LearnedLabels {
  public:
   LearnedLabels(const ResolvedRun& resolved, LoadedData& data)
       : set_(data.set), known_(known_molecules(data.split)),
         limits_(resolved.options.training.clip_labels ? label_limits(set_, known_) : std::vector<LabelLimits>{}) {}
-  /// From here to the end of what is returned.
+  /// Clips the labels during the lifetime of the result.
   ClippedLabels use() { return {set_, limits_, known_}; }
 
  private:
@@ -127,8 +127,8 @@ class LearnedLabels {
   std::vector<LabelLimits> limits_;
 };
 
-/// Trains a model on each inner fold, in folder/inner_0, ... for --resume: what each says of its validation part. All
-/// processes call it; the first one gets the predictions.
+/// Trains a model on each inner fold, in folder/inner_0, ... for --resume. Returns the out-of-fold predictions in the
+/// first process. All processes call it.
 PartPredictions predict_out_of_fold(const TrainRun& run, const ResolvedRun& resolved, LoadedData& data,
                                     const std::optional<StartingPoint>& start, const std::string& folder,
                                     RunPlan& plan) {
@@ -154,7 +154,7 @@ struct SplitResult {
   std::vector<std::int64_t> learned;  ///< molecules
 };
 
-/// Trains on one split, a model or an ensemble, and reports.
+/// Trains a model or an ensemble on one split and writes the results.
 SplitResult train_split(const TrainRun& run, const ResolvedRun& resolved, LoadedData& data,
                         const std::optional<StartingPoint>& start, const std::string& folder, RunBaselines& baselines,
                         RunPlan& plan, const std::vector<SuspiciousLabel>& suspicious) {
@@ -165,8 +165,8 @@ SplitResult train_split(const TrainRun& run, const ResolvedRun& resolved, Loaded
   const Split asked = data.split;
   const std::vector<Split> rounds = rounds_of_members(data, asked, members);
   if (const std::string weights = resolved.trainer.weights.text(data.set.task);
-      !weights.empty() && data.set.sparse.targets == 0 && data.auxiliary.empty())  // else a note tells them
-    run.control.note("A label's weight in the loss, in a row of weight 1: " + weights);
+      !weights.empty() && data.set.sparse.targets == 0 && data.auxiliary.empty())  // otherwise another note gives them
+    run.control.note("Weight of a label in the loss (for a row of weight 1): " + weights);
   if (first) {
     fs::create_directories(folder);
     announce_members(run, folder, members);
@@ -177,7 +177,7 @@ SplitResult train_split(const TrainRun& run, const ResolvedRun& resolved, Loaded
   for (std::int64_t m = 0; m < members; ++m) {
     const ClippedLabels learned_labels = labels.use();
     const std::string own_folder = members == 1 ? folder : folder + "/model_" + std::to_string(m);
-    if (members > 1) run.control.note("Model " + std::to_string(m + 1) + " of " + std::to_string(members));
+    if (members > 1) run.control.note("Member " + std::to_string(m + 1) + " of " + std::to_string(members));
     if (!rounds.empty()) {
       data.split = rounds[static_cast<std::size_t>(m)];
       if (first) {
@@ -206,15 +206,14 @@ SplitResult train_split(const TrainRun& run, const ResolvedRun& resolved, Loaded
     data.split = union_of(rounds);
     mean.parts = pooled(parts, rounds, data.split);
     run.control.note(
-        "In train stands what the models say of molecules that they have learned, in valid what they say of those that "
-        "they have not");
+        "Row train: predictions of the members for their own training molecules. Row valid: predictions of the members "
+        "for molecules that they were not trained on");
   }
   if (!data.inner.empty()) {
     mean.parts[1] = std::move(out_of_fold[1]);
     data.split.valid = union_of(data.inner).valid;
     run.control.note(
-        text("In valid stands what the models of the inner folds say of %zu training and validation rows "
-             "that they have not learned",
+        text("Row valid: out-of-fold predictions of the inner folds' models for %zu training and validation rows",
              data.split.valid.size()));
   }
   const std::vector<Rival> rivals = baselines.of_split(data, rounds.empty() ? data.inner : rounds, mean, folder);
@@ -225,7 +224,7 @@ SplitResult train_split(const TrainRun& run, const ResolvedRun& resolved, Loaded
     calibration = RunCalibration::of_split(data, mean, disagreement, members,
                                            !rounds.empty() || (!data.inner.empty() && members > 1));
   }
-  if (data.folds.empty())  // else the notes of the whole run follow
+  if (data.folds.empty())  // otherwise the notes of the whole run follow
     for (const std::string& note : calibration.notes()) run.control.note(note);
   for (const auto& [path, part] : {std::pair(directory.valid_predictions(), 1), {directory.test_predictions(), 2}})
     if (const auto& rows = *parts_of(data.split)[part]; !rows.empty() && data.set.computed_targets.empty())
@@ -255,10 +254,10 @@ SplitResult train_split(const TrainRun& run, const ResolvedRun& resolved, Loaded
   return {std::move(report), calibration.test(), learned};
 }
 
-/// What part_warnings() says of the folds after the first and the data's warnings, which are about the first, do not:
-/// each text once.
+/// Warnings of part_warnings() for the folds after the first, each text once, without the data's own warnings, which
+/// are about the first fold.
 std::vector<std::string> warnings_of_folds(const LoadedData& data) {
-  std::vector<std::pair<std::string, std::string>> all;  // a text, and the folds that it is about
+  std::vector<std::pair<std::string, std::string>> all;  // warning and its folds
   for (std::size_t k = 1; k < data.folds.size(); ++k)
     for (const std::string& warning : part_warnings(data.set, data.folds[k])) {
       if (std::ranges::find(data.warnings, warning) != data.warnings.end()) continue;
@@ -272,17 +271,17 @@ std::vector<std::string> warnings_of_folds(const LoadedData& data) {
   return lines;
 }
 
-/// One model per split, each in a folder of its own.
+/// Trains one model per split, each in its own folder.
 void train_folds(const TrainRun& run, const ResolvedRun& resolved, LoadedData& data,
                  const std::optional<StartingPoint>& start, RunBaselines& baselines, RunPlan& plan,
                  const std::vector<SuspiciousLabel>& suspicious) {
   if (*resolved.options.training.ensemble_size > 1)
-    throw UsageError("--ensemble-size beside several splits: each of them trains one model");
+    throw UsageError("--ensemble-size cannot be combined with several splits: each split trains one model");
   const Metric metric = resolved.trainer.metric;
   std::vector<Report> reports;
   std::vector<PredictedRows> tests;
-  std::set<std::int64_t> learned;                    // by any fold
-  std::optional<std::vector<std::string>> partners;  // of all folds; empty where they differ
+  std::set<std::int64_t> learned;                    // in any fold
+  std::optional<std::vector<std::string>> partners;  // of all folds; empty if they differ
   const auto begin = std::chrono::steady_clock::now();
   const auto folds = static_cast<std::int64_t>(data.folds.size());
   std::array<double, 3> baseline{};
@@ -303,7 +302,7 @@ void train_folds(const TrainRun& run, const ResolvedRun& resolved, LoadedData& d
   }
   if (!run.processes->first()) return;
   const Report report = report_folds(metric, reports);
-  tell_results(run, run.folder, report, " (molgraph-score -m takes it as an ensemble)");
+  tell_results(run, run.folder, report, " (molgraph-score -m uses it as an ensemble)");
   if (!report.warning.empty()) run.control.warn(report.warning);
   remove_other_partners(run.folder, {});
   write_run_domain(run, run.folder, data.set, {learned.begin(), learned.end()});
@@ -313,7 +312,7 @@ void train_folds(const TrainRun& run, const ResolvedRun& resolved, LoadedData& d
   for (const std::string& note : calibration.notes()) run.control.note(note);
   record.calibrated = calibration.write(run.folder);
   record.explained = data.set.computed_targets.empty();
-  record.parts = {};  // they are the folds' own
+  record.parts = {};  // see the records of the folds
   record.baseline = baseline;
   record.baselines = report.baselines;
   record.blend = partners.value_or(std::vector<std::string>{});
@@ -323,7 +322,7 @@ void train_folds(const TrainRun& run, const ResolvedRun& resolved, LoadedData& d
   report_folds_page(run, resolved, run.folder);
 }
 
-/// Throws UsageError if this machine or this number of processes cannot train it.
+/// Throws UsageError if this machine or this number of processes cannot train the model.
 void check_feasible(const TrainRun& run, const ResolvedRun& resolved) {
   const TrainOptions& o = resolved.options;
   check_model_fits(model_plan(resolved.model), {o.model.frozen == Frozen::nothing, o.training.ema > 0,
@@ -335,7 +334,7 @@ void check_feasible(const TrainRun& run, const ResolvedRun& resolved) {
   }
 }
 
-/// The engines' notes go to this run's control, and no longer than it lives.
+/// Passes the engines' notes to this run's control during its lifetime.
 class NotesOfRun {
  public:
   explicit NotesOfRun(const RunControl& control) { tell_notes(control.warn); }
@@ -349,7 +348,7 @@ class NotesOfRun {
 void run_training(const TrainRun& asked) {
   TrainRun run = asked;
   const NotesOfRun notes(run.control);
-  // Threads write gradients in a fixed order, so that equal runs give equal files.
+  // Threads write gradients in a fixed order, so that identical runs give identical files.
   at::globalContext().setDeterministicAlgorithms(true, true);
   torch::set_num_threads(thread_count(run.threads));
   check_compute(run);
@@ -360,8 +359,8 @@ void run_training(const TrainRun& asked) {
     start = starting_point(run.options);
     if (start)
       run.control.note(
-          "Starts from the pre-trained weights that come with molgraph (--from none: from nothing); they have learned "
-          "labels of public assays, so results on public tables may be too good: pretrained/README.md");
+          "Training starts from the pre-trained weights included in molgraph (--from none: from scratch). They were "
+          "trained on labels of public assays, so results on public tables may be too good: pretrained/README.md");
   }
   if (start && is_path(run.options.model.from))
     if (const std::string leak = leak_warning(run.options.model.from, start->config.task, data, run.threads);

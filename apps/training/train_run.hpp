@@ -1,4 +1,4 @@
-// One run: data -> model -> training -> evaluation -> report. What one call of molgraph-train does.
+// One run of molgraph-train: data -> model -> training -> evaluation -> report.
 #pragma once
 
 #include <memory>
@@ -14,19 +14,19 @@ namespace molgraph {
 
 struct TrainRun {
   TrainOptions options;
-  NamedFlags named;        ///< what stands on the command line
+  NamedFlags named;        ///< flags on the command line
   std::string folder;      ///< the run directory, claimed by the first process
-  std::string program;     ///< who trains, for the run's record: "molgraph 0.1.0"
+  std::string program;     ///< program name in run.json: "molgraph 0.1.0"
   int threads = 0;         ///< 0 = all usable cores
-  std::optional<int> gpu;  ///< number of the GPU that computes; empty = the CPU
+  std::optional<int> gpu;  ///< GPU number; empty = CPU
   bool resume = false;
-  std::vector<std::string> found_targets{};  ///< of the run to go on with, where nobody named them
-  std::shared_ptr<Processes> processes = std::make_shared<Processes>();  ///< all of which make this call
+  std::vector<std::string> found_targets{};  ///< targets of the resumed run if --target-columns is not set
+  std::shared_ptr<Processes> processes = std::make_shared<Processes>();  ///< all of them call run_training()
   RunControl control;
 };
 
-/// Trains one model, or `ensemble_size` of them in folder/model_0, model_1, ..., writes the run directory and reports
-/// the table of results; of several processes, the first does. Throws UsageError, DataError, FileError, Stopped.
+/// Trains one model, or `ensemble_size` models in folder/model_0, model_1, .... The first process writes the run
+/// directory and reports the table of results. Throws UsageError, DataError, FileError, Stopped.
 void run_training(const TrainRun& run);
 
 }  // namespace molgraph

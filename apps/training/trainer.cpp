@@ -22,12 +22,12 @@ namespace molgraph {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-/// Besides the end of every epoch, a checkpoint is written when the last one is this old.
+/// A checkpoint is written at the end of every epoch and whenever the last one is this old.
 constexpr std::chrono::minutes kCheckpointEvery{10};
-/// A device is asked for its losses, and waited for, after so many updates.
+/// Number of updates after which the losses are read from a device, which waits for it.
 constexpr std::int64_t kLossEvery = 50;
 
-/// Losses and metrics come from floats: no more of their digits mean anything.
+/// Losses and metrics are computed in float, so further digits have no meaning.
 std::string float_text(double value) { return number_text(static_cast<float>(value)); }
 
 /// Adds the gradients of the mean loss of one batch, divided by `passes`.
@@ -46,7 +46,7 @@ LossSum add_gradients(const Trainable& model, const Losses& loss, const TrainBat
   return masked_loss(loss, scaled, batch.targets, model.target_shift, model.target_scale, batch.terms);
 }
 
-/// One training, from start or checkpoint to its end. The member functions share the state that a checkpoint holds.
+/// One training run from its start or a checkpoint to its end. The member functions share the state of a checkpoint.
 class Loop {
  public:
   Loop(const Trainable& model, const MoleculeSet& set, const Split& split, const TrainerOptions& options)
@@ -61,11 +61,11 @@ class Loop {
   void resume() {
     if (!processes_.first()) return;
     if (!std::filesystem::exists(last_path_)) {
-      control_.note("No checkpoint yet: training starts at the beginning");
+      control_.note("There is no checkpoint: training starts from the beginning");
       return;
     }
     state_ = read_checkpoint(last_path_, options_.identity, tensors());
-    control_.note("Going on after epoch " + std::to_string(state_.epoch) + ", step " + std::to_string(state_.step));
+    control_.note("Resuming after epoch " + std::to_string(state_.epoch) + ", step " + std::to_string(state_.step));
   }
 
   TrainerResult run() {
@@ -86,7 +86,7 @@ class Loop {
   }
 
  private:
-  /// Weights, moments and averages under the names they have in a checkpoint.
+  /// Weights, moments and averages under their names in a checkpoint.
   NamedTensors tensors() {
     NamedTensors all;
     for (const auto& item : model_.module->named_parameters()) all.emplace_back("model." + item.key(), item.value());
@@ -96,14 +96,14 @@ class Loop {
     return all;
   }
 
-  /// All processes begin where the first one stands.
+  /// Copies the state of the first process to all others.
   void start_alike() {
     if (processes_.alone()) return;
     std::string identity = options_.identity, state = to_text(state_);
     processes_.share(identity);
     double others = identity == options_.identity ? 0 : 1;
     processes_.sum(std::span(&others, 1));
-    if (others > 0) throw DataError("the processes of this training have read different data or options");
+    if (others > 0) throw DataError("the processes of this training run have different data or options");
     processes_.share(state);
     state_ = state_from_text(state);
     torch::NoGradGuard no_grad;
@@ -131,10 +131,10 @@ class Loop {
   }
 
   struct Agreement {
-    int signal = 0;           ///< that asked any process to stop
-    bool checkpoint = false;  ///< is due
+    int signal = 0;           ///< stop signal of any process
+    bool checkpoint = false;  ///< a checkpoint is due
   };
-  /// Adds up the losses of all processes since the last time, and decides what all must do alike. Waits for a device.
+  /// Sums the losses of all processes since the last call and agrees on a common next action. Waits for a device.
   Agreement agree() {
     if (model_.device) {
       const DeviceTraining::Losses losses = model_.device->take_losses();
@@ -214,7 +214,7 @@ class Loop {
     ForwardMode mode{true, options_.seed, static_cast<std::uint32_t>(state_.step)};
     const int passes = options_.flag.passes();
     ++state_.step;
-    if (batch.present == 0) {  // teaches nothing
+    if (batch.present == 0) {  // no labels
       optimizer_.set_updates(state_.step);
       return;
     }
@@ -224,7 +224,7 @@ class Loop {
     for (int pass = 0; pass < passes; ++pass) {
       mode.ascent = static_cast<std::uint32_t>(pass);
       const LossSum loss = add_gradients(model_, options_.loss, batch, mode, passes);
-      if (loss.count == 0) break;  // another process's part has the targets
+      if (loss.count == 0) break;  // only other processes have labels in this batch
       own_loss_sum_ += loss.sum.item<double>();
       own_loss_count_ += loss.count;
       if (pass + 1 < passes) mode.perturbation = next_perturbation(options_.flag, batch.graph, mode.perturbation);
@@ -292,8 +292,8 @@ class Loop {
     if (processes_.first()) model_.save(best_path_);
   }
 
-  /// Every process predicts its part. A signal meanwhile: nothing of the epoch's end is kept, the checkpoint stands
-  /// before it.
+  /// Each process predicts its part of the validation set. If a signal arrives, the checkpoint has the state before the
+  /// end of the epoch.
   std::vector<double> predict_checked() {
     const std::span<const std::int64_t> part = processes_.part(std::span<const std::int64_t>(split_.valid));
     const std::vector<std::int64_t> molecules(part.begin(), part.end());
@@ -331,9 +331,9 @@ class Loop {
   WeightAverage average_;
   Validation validation_;
   TrainerState state_;
-  double own_loss_sum_ = 0;  ///< of this process, not yet in state_
+  double own_loss_sum_ = 0;  ///< this process's sum, not yet in state_
   std::int64_t own_loss_count_ = 0;
-  std::int64_t first_step_ = 0;  ///< where this process went on
+  std::int64_t first_step_ = 0;  ///< step at which this process started or resumed
   std::string last_path_, best_path_;
   Clock::time_point last_checkpoint_ = Clock::now();
 };
@@ -360,7 +360,7 @@ TrainerResult train(const Trainable& model, const MoleculeSet& set, const Split&
 
 namespace {
 
-/// Updates with a learning rate of zero change no weight; the moments they leave are thrown away by the next begin().
+/// Updates with a learning rate of zero change no weights. The next begin() discards their moments.
 double measure_device_step(DeviceTraining& device, std::span<const std::int64_t> molecules, std::int64_t present,
                            const TrainerOptions& options) {
   constexpr int kWarm = 3, kMeasured = 10;
@@ -385,7 +385,7 @@ double measure_step(const Trainable& model, const MoleculeSet& set, const Split&
   if (model.device) return measure_device_step(*model.device, part, count_present(set, whole), options);
   const TrainBatch batch = make_batch(set, part, model.pack, options.weights);
   double seconds = 0;
-  for (int repeat = 0; repeat < 2; ++repeat) {  // the first warms caches and threads up
+  for (int repeat = 0; repeat < 2; ++repeat) {  // the first repeat warms up caches and threads
     const auto start = Clock::now();
     if (model.weights_changed) model.weights_changed();  // as after every update
     add_gradients(model, options.loss, batch, {true, options.seed, 0}, 1);

@@ -1,4 +1,4 @@
-// The training loop. It takes a module and a run function and knows no model class.
+// The training loop. It works with a module and a predict function and does not depend on model classes.
 #pragma once
 
 #include <torch/torch.h>
@@ -22,17 +22,18 @@
 
 namespace molgraph {
 
-/// One pass in training mode: the raw outputs [B, outputs]; `slope` is the loss's derivative by them. Gradients are
-/// added to the parameters' grad() and, if there is one, to that of the mode's perturbation.
+/// One forward and backward pass in training mode. Returns the raw outputs [B, outputs]; `slope` is the derivative of
+/// the loss with respect to them. Adds the gradients to grad() of the parameters and, if there is one, of the mode's
+/// perturbation.
 using GradientFunction = std::function<torch::Tensor(const GraphBatch&, const ForwardMode&, const LossSlope& slope)>;
 
-/// What is trained.
+/// The model to train.
 struct Trainable {
   std::shared_ptr<torch::nn::Module> module;
-  PredictFunction run;                     ///< predictions; without `gradients` also for training, by autograd
-  GradientFunction gradients;              ///< an engine's own way to the gradients; may be empty
-  std::function<void()> weights_changed;   ///< called after every change of the weights; may be empty
-  std::shared_ptr<DeviceTraining> device;  ///< does the updates, and holds the weights while it does; may be null
+  PredictFunction run;                     ///< predictions; without `gradients` also training, with autograd
+  GradientFunction gradients;              ///< gradients of an engine; may be empty
+  std::function<void()> weights_changed;   ///< called whenever the weights change; may be empty
+  std::shared_ptr<DeviceTraining> device;  ///< does the updates and owns the weights meanwhile; may be null
   PackOptions pack;
   int width = 0;                             ///< C of the node input
   torch::Tensor target_shift, target_scale;  ///< [outputs] float64, the model's scaling of regression targets
@@ -45,45 +46,46 @@ struct TrainerOptions {
   Metric metric = Metric::mae;
   std::int64_t batch_size = 32;
   std::int64_t epochs = 1;
-  std::int64_t epoch_parts = 1;   ///< an epoch is a share of so many of a pass over the training molecules
-  std::int64_t total_steps = 1;   ///< S; training ends here even inside an epoch
+  std::int64_t epoch_parts = 1;   ///< an epoch is 1/epoch_parts of a pass over the training set
+  std::int64_t total_steps = 1;   ///< S; training ends here even in the middle of an epoch
   std::int64_t warmup_steps = 0;  ///< W
   double lr = 5e-4;               ///< peak
   double end_lr = 0;
   Schedule schedule = Schedule::linear;
   double weight_decay = 0.01;
   double grad_clip = 5.0;     ///< 0 = off
-  std::int64_t patience = 0;  ///< epochs without a better validation, 0 = never stop early
+  std::int64_t patience = 0;  ///< epochs without improvement, 0 = no early stopping
   double ema = 0;             ///< 0 = off
-  LabelWeights weights;       ///< of the labels in the loss
+  LabelWeights weights;       ///< label weights in the loss
   FlagOptions flag;
   std::uint64_t seed = 0;
-  std::string folder;    ///< the run directory: metrics.csv and checkpoints/ are written there
-  std::string identity;  ///< what the run is; a checkpoint of another identity is refused
+  std::string folder;    ///< run directory for metrics.csv and checkpoints/
+  std::string identity;  ///< identifies the run; a checkpoint with another identity is an error
   std::shared_ptr<Processes> processes =
-      std::make_shared<Processes>();  ///< who trains together; the first of them writes
-  RunControl control;                 ///< may stop the training, and hears of it
+      std::make_shared<Processes>();  ///< processes of this training; the first one writes files
+  RunControl control;                 ///< can stop training; receives log and progress
 };
 
-/// Learning rate of update s = 1..S: linear up to the peak at W, then down to end_lr at S by the schedule.
+/// Learning rate of update s = 1..S: linear increase to the peak at W, then decay to end_lr at S by the schedule.
 double learning_rate(const TrainerOptions& options, std::int64_t step);
 
 struct TrainerResult {
   std::int64_t epochs = 0, steps = 0;
-  std::int64_t best_epoch = 0;  ///< 0 = no validation: the last weights count
-  double best_value = 0;        ///< validation metric there, or loss where the metric cannot be computed
+  std::int64_t best_epoch = 0;  ///< 0 = no validation, the last weights are used
+  double best_value = 0;        ///< validation metric of that epoch, or loss if the metric is undefined
   bool stopped_early = false;
 };
 
-/// Trains until the steps or the patience are used up, going on from folder/checkpoints/last.safetensors if `resume`
-/// and that file exists. checkpoints/best.safetensors ends as the model with the best validation (the last one without
-/// any). Where the validation part cannot give the metric (one class only), its loss chooses the epoch, with a warning.
-/// When the run control of any of the processes asks to stop, it writes a checkpoint and throws Stopped in all of them.
-/// Throws RunError when the loss or a prediction is not finite, DataError if the processes' data or options differ.
+/// Trains until all steps are done or early stopping ends training. With `resume`, continues from
+/// folder/checkpoints/last.safetensors if it exists. Writes the model of the best validation epoch (without validation
+/// the last model) to checkpoints/best.safetensors. If the metric is undefined on the validation set (one class only),
+/// the validation loss selects the epoch, with a warning. If the run control of any process asks to stop, writes a
+/// checkpoint and throws Stopped in all processes. Throws RunError if the loss or a prediction is not finite, DataError
+/// if the data or options of the processes differ.
 TrainerResult train(const Trainable& model, const MoleculeSet& set, const Split& split, const TrainerOptions& options,
                     bool resume);
 
-/// Seconds one update takes, measured on the first training molecules without changing the weights.
+/// Duration of one update in seconds, measured on the first training molecules. Does not change the weights.
 double measure_step(const Trainable& model, const MoleculeSet& set, const Split& split, const TrainerOptions& options);
 
 }  // namespace molgraph

@@ -17,8 +17,8 @@ std::string Validation::name() const { return by_loss() ? "loss" : std::string(t
 
 std::string Validation::warning() const {
   if (!by_loss()) return {};
-  return "the validation part gives no " + std::string(to_string(metric_)) + " (" + reason_ +
-         "): its loss chooses the best epoch";
+  return "the validation set has no " + std::string(to_string(metric_)) + " (" + reason_ +
+         "): the validation loss selects the best epoch";
 }
 
 double Validation::value(const std::vector<double>& predictions) const {

@@ -1,4 +1,4 @@
-// What chooses the best epoch: the metric of the validation part, else its loss.
+// Selects the best epoch by the metric on the validation set or, if it is undefined, by the loss.
 #pragma once
 
 #include <cstdint>
@@ -12,20 +12,20 @@ namespace molgraph {
 
 class Validation {
  public:
-  /// `targets` [n, T] of the validation part, perhaps none; `scale` [outputs] of the regression targets in the model;
+  /// `targets` [n, T] of the validation set, may be empty; `scale` [outputs] of the regression targets in the model;
   /// `weights` as in loss_of_predictions().
   Validation(Metric metric, const Losses& loss, const Task& task, std::vector<double> targets,
              const std::vector<double>& scale, std::vector<double> weights = {});
 
-  /// False where the part has no target: then the last weights count.
+  /// False if the validation set has no labels. The last weights are then used.
   bool possible() const { return guide_ != Guide::none; }
-  /// True where the metric cannot be computed there (one class only, a constant target): the loss stands in for it.
+  /// True if the metric is undefined on the validation set (one class only, a constant target) and the loss is used.
   bool by_loss() const { return guide_ == Guide::loss; }
   /// "mae" ... or "loss".
   std::string name() const;
-  /// Why the loss stands in; "" if it does not.
+  /// Warning with the reason if the loss is used instead of the metric; otherwise "".
   std::string warning() const;
-  /// The number that counts, of predictions [n, outputs] as users see them. NaN if one of them is not finite.
+  /// Metric or loss of predictions [n, outputs] in the targets' units. NaN if a prediction is not finite.
   double value(const std::vector<double>& predictions) const;
   bool better(double a, double b) const { return !by_loss() && larger_is_better(metric_) ? a > b : a < b; }
 

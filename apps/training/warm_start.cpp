@@ -20,12 +20,12 @@ bool belongs_to_head(const std::string& name) {
   return name.starts_with("head.") || name == "target_shift" || name == "target_scale";
 }
 
-/// A file without labels (numbers, or written before they were kept) fits any.
+/// A file without class labels (numeric classes, or from an older version) matches any labels.
 bool other_labels(const Task& a, const Task& b) {
   return !a.class_labels.empty() && !b.class_labels.empty() && a.class_labels != b.class_labels;
 }
 
-/// SMILES of a splits.csv that are in another part than the test part.
+/// SMILES in a splits.csv that are not in its test set.
 std::vector<std::string> learned_by(const std::string& path) {
   TableOptions options;
   options.format = TableFormat::csv;
@@ -43,7 +43,7 @@ std::vector<std::string> learned_by(const std::string& path) {
   return learned;
 }
 
-/// What RDKit cannot read stays as it is.
+/// SMILES that RDKit cannot read remain unchanged.
 void make_canonical(std::vector<std::string>& smiles, Standardize standardize, int threads) {
   parallel_for(std::ssize(smiles), 64, threads, [&](std::int64_t begin, std::int64_t end) {
     for (auto k = static_cast<std::size_t>(begin); k < static_cast<std::size_t>(end); ++k) try {
@@ -78,7 +78,7 @@ std::string leak_warning(const std::string& from, const Task& start, const Loade
   std::vector<std::string> learned, tested;
   try {
     learned = learned_by(path);
-  } catch (const DataError&) {  // a file that only a warning needs stops no training
+  } catch (const DataError&) {  // an unreadable file costs only a warning
     return {};
   } catch (const FileError&) {
     return {};
@@ -90,8 +90,8 @@ std::string leak_warning(const std::string& from, const Task& start, const Loade
   const auto known = std::ranges::count_if(tested, [&](const std::string& smiles) { return all.contains(smiles); });
   if (known == 0) return {};
   return with_thousands(known) + " of the " + with_thousands(std::ssize(tested)) +
-         " test molecules are in the training or validation part of " + from +
-         ", with a target of the same name: the test results will look better than they are";
+         " test molecules are in the training or validation set of " + from +
+         ", which has a target of the same name: the test results will be too optimistic";
 }
 
 WarmStart warm_start(const std::string& path, const ModelConfig& start, const ModelConfig& config, GraphModel& model) {
@@ -111,7 +111,7 @@ WarmStart warm_start(const std::string& path, const ModelConfig& start, const Mo
     }
     problems += "\n  " + problem.text;
   }
-  if (!problems.empty()) throw FileError(path + ": these weights do not fit:" + problems);
+  if (!problems.empty()) throw FileError(path + ": these weights do not match the model:" + problems);
   return result;
 }
 

@@ -1,4 +1,4 @@
-// Starting from the weights of another run (--from).
+// Training from the weights of another run (--from).
 #pragma once
 
 #include <string>
@@ -9,22 +9,22 @@
 
 namespace molgraph {
 
-/// Other targets than those of the run one starts from: head and target scaling are new.
+/// True if the targets differ from those of the starting run. Head and target scaling are then new.
 bool needs_new_head(const Task& start, const Task& task);
 
-/// What to warn of where the run that `from` names (a folder, or its model file) has learned test molecules of `data`
-/// with the same target: its splits.csv has them in another part (compared as canonical SMILES, on `threads` threads).
-/// "" = nothing, or the run does not say: a file that cannot be read is none.
+/// Warning if the run `from` (a folder or its model file) has a target of `data` and its splits.csv lists test
+/// molecules of `data` outside its test set (compared as canonical SMILES, on `threads` threads). "" if it lists none
+/// or if its files are missing or unreadable.
 std::string leak_warning(const std::string& from, const Task& start, const LoadedData& data, int threads);
 
-/// What of the model did not come from the other run.
+/// Tensors that were not copied from the other run.
 struct WarmStart {
   bool new_head = false;           ///< needs_new_head()
-  std::vector<std::string> fresh;  ///< other tensors that keep their initial values: the gates
+  std::vector<std::string> fresh;  ///< gates that keep their initial values
 };
 
-/// Copies the weights of `file` (its configuration is `start`) into `model` (its configuration is `config`).
-/// Throws FileError naming tensors that fit neither as they are, nor as a new head, nor as a new gate.
+/// Copies the weights of `file` (with configuration `start`) into `model` (with configuration `config`). Throws
+/// FileError with the tensors that do not match and belong neither to a new head nor to a new gate.
 WarmStart warm_start(const std::string& file, const ModelConfig& start, const ModelConfig& config, GraphModel& model);
 
 }  // namespace molgraph

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kRank = kAbsoluteRank, kLastDegree = kAbsoluteLastDegree;
 
-/// Row of a token in query_row and key_row: by degree, capped; the virtual node's is the last.
+/// Row of each token in query_row and key_row: the capped degree; the last row for the virtual node.
 std::vector<std::size_t> rows_of_tokens(const GraphBatch& batch, const Pack& pack, std::size_t rows) {
   std::vector<std::size_t> of;
   for (std::size_t b = pack.first; b < pack.last; ++b) {

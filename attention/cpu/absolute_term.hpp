@@ -1,4 +1,4 @@
-// The bias P_Q(i).P_K(j) of tokens' places (Chen et al. 2021, eq. 1): P from an atom's degree and its random walks.
+// The bias P_Q(i).P_K(j) (Chen et al. 2021, eq. 1), with positions P from an atom's degree and its random walks.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace molgraph::cpu {
 
-/// `flat_`: query_row, query_walk, key_row, key_walk.
+/// `flat_` contains query_row, query_walk, key_row, key_walk.
 class AbsoluteTerm final : public PlainPairTerm {
  public:
   AbsoluteTerm(const PairTerm& term, const ParameterList& parameters);
@@ -19,7 +19,7 @@ class AbsoluteTerm final : public PlainPairTerm {
   void factors(PackPlaces& places, const float* side, std::vector<float>& out) const;
   void factors_gradient(PackPlaces& places, const std::vector<float>& slope, float* side) const;
 
-  std::size_t heads_, padded_, rows_, steps_, width_, side_;  ///< width heads*64; side: rows and walk of query or key
+  std::size_t heads_, padded_, rows_, steps_, width_, side_;  ///< width: heads*64; side: size of query_* or of key_*
 };
 
 }  // namespace molgraph::cpu

@@ -7,7 +7,7 @@
 #include "attention/spec/scalar.hpp"
 
 namespace molgraph::cpu {
-// y = x times the matrix (+ bias); the weights of the `next` product are fetched meanwhile.
+// y = x times the matrix (+ bias). Prefetches the weights of the `next` product meanwhile.
 void Encoder::product(const PackedMatrix& matrix, const float* x, std::size_t rows, const float* bias, float* y,
                       const PackedLinear* next) {
   const Gemm g{.a = x,
@@ -38,12 +38,12 @@ float* Encoder::input(std::size_t tokens) {
   return sized(shape_.options.post_ln ? first.normed : first.sum, tokens * shape_.stride);
 }
 
-// What half-layer s reads.
+// Input of half-layer s.
 const float* Encoder::half_input(std::size_t s) { return stage(s).normed.data(); }
 
-// The LayerNorm of stage s, or kNone.
+// Offset of the LayerNorm of stage s, or kNone.
 std::size_t Encoder::norm_offset(const FlatLayout& layout, std::size_t s) const {
-  if (shape_.options.post_ln) {  // behind every half-layer
+  if (shape_.options.post_ln) {  // after every half-layer
     if (s == 0) return kNone;
     const LayerOffsets& layer = layout.layers[(s - 1) / 2];
     return s % 2 == 1 ? layer.attention_norm : layer.ffn_norm;
@@ -52,7 +52,7 @@ std::size_t Encoder::norm_offset(const FlatLayout& layout, std::size_t s) const 
   return s % 2 == 0 ? layout.layers[s / 2].attention_norm : layout.layers[s / 2].ffn_norm;
 }
 
-// Whether the layers differ in what is added to the scores, or in their gate.
+// True if layers have their own score terms (own_relations) or their own gate (own_gates).
 bool Encoder::own_relations() const { return !shape_.options.share_encodings || input_.pairs.bias.size() > 1; }
 bool Encoder::own_gates() const { return shape_.options.gate.per_layer || input_.pairs.gate.size() > 1; }
 
@@ -108,7 +108,7 @@ Attention Encoder::attention_of(std::size_t molecule, LayerState& state, bool vi
     g.steps = shape_.steps;
     g.walks = walks_.data() + first_walk_[molecule];
     if (g.walk_key != nullptr) g.walks_by_key = walks_by_key_.data() + first_walk_[molecule];
-  } else {  // no walk begins at a virtual node
+  } else {  // walks from the virtual node are zero
     g.walk_query = g.walk_key = g.walk_value = nullptr;
   }
   g.scratch = sized(scratch_, kernels_.attention_scratch(of.tokens, shape_.heads, of.count(), g.steps, keeps()));
@@ -161,7 +161,7 @@ Keep Encoder::residual_keep(LayerState& state, std::size_t half) const {
   return bits.empty() ? Keep{} : Keep{bits.data(), scale_of(shape_.options.dropout)};
 }
 
-// Stage s: sum = carry + drop(branch), and its LayerNorm if there is one.
+// Computes stage s: sum = carry + drop(branch), and its LayerNorm if there is one.
 void Encoder::norm(const EncoderWeights& weights, std::size_t s, const float* carry, const float* branch,
                    const Keep& keep) {
   Stage& at = stage(s);
@@ -183,7 +183,7 @@ float Encoder::log_degree_of(std::size_t row, bool virtual_only) const {
   return virtual_only ? 0.0f : input_.log_degree[row];
 }
 
-// z times a + b log(1 + degree); z itself without `scaler`.
+// z times a + b log(1 + degree); z if `scaler` is null.
 const float* Encoder::scale_by_degree(const float* scaler, std::size_t rows, LayerState& state) {
   if (scaler == nullptr) return state.z.data();
   const std::size_t stride = shape_.inner_stride;
@@ -228,7 +228,7 @@ void Encoder::keep_layer(const std::vector<KeptLayer>& kept, int layer, const fl
 void Encoder::forward(const EncoderWeights& weights, const PackInput& input, const std::vector<KeptLayer>& kept,
                       float* graph) {
   input_ = input;
-  // Nobody reads the other tokens of the last layer: they are keys and values there, and nothing else.
+  // The last layer needs the other tokens only as keys and values, because their outputs are not used.
   virtual_only_ = reads_virtual_node() && std::none_of(kept.begin(), kept.end(), [&](const KeptLayer& k) {
                     return k.layer < 0 || k.layer == static_cast<int>(layers_count_);
                   });
@@ -282,7 +282,7 @@ void Encoder::pool_atoms(const float* x, float* graph) const {
   }
 }
 
-// Rows of stage s: those of all tokens, or behind the last layer's attention those of the virtual nodes.
+// Number of rows of stage s: all tokens or, after the last layer's attention, possibly only the virtual nodes.
 std::size_t Encoder::rows_of(std::size_t s) const { return is_virtual_only(s) ? pack().size() : pack().tokens; }
 bool Encoder::is_virtual_only(std::size_t s) const { return virtual_only_ && s + 1 >= 2 * layers_count_; }
 

@@ -1,4 +1,4 @@
-// The encoder stack on the CPU, one pack of molecules at a time: all layers forward, then all layers back.
+// The encoder stack on the CPU, one pack of molecules at a time: all layers forward, then all layers backward.
 #pragma once
 
 #include <cstdint>
@@ -11,42 +11,42 @@
 
 namespace molgraph::cpu {
 
-/// What goes through the stack beside the node input.
+/// Inputs of the stack other than the node input.
 struct PackInput {
   const Pack* pack = nullptr;
   const std::int64_t* row = nullptr;  ///< [molecules] keys of their random numbers
   PairInputs pairs;
-  const float* walks = nullptr;  ///< PackPlaces::pair_walks() of EncoderShape::steps, where a table has rows by step
+  const float* walks = nullptr;       ///< PackPlaces::pair_walks() of EncoderShape::steps, if a table has walk rows
   const float* log_degree = nullptr;  ///< [tokens] (spec/scalar.hpp), with EncoderOptions::degree_scaler
   RandomMode random;
   bool keep_activations = false;  ///< for backward()
 };
 
-/// A request to copy a layer's states out: 0 = node input, l = after block l, -1 = output.
+/// A request to copy a layer's states: 0 = node input, l = after block l, -1 = output.
 struct KeptLayer {
   int layer = -1;
   float* states = nullptr;  ///< [tokens of the pack, C]
 };
 
-/// The gradients of a pass, all added to.
+/// The gradients of a pass. Results are added to the existing values.
 struct PackGradient {
-  float* flat = nullptr;  ///< as FlatLayout
+  float* flat = nullptr;  ///< layout: FlatLayout
   PairGradients pairs;    ///< of PackInput::pairs
-  bool matrices = true;   ///< false: those of the layers' matrices are not looked at, and not computed
+  bool matrices = true;   ///< false: the gradients of the layers' matrices are not needed and not computed
 };
 
-/// One thread's workspace. It holds a pack's activations from forward() to backward().
+/// One thread's workspace. It stores a pack's activations between forward() and backward().
 ///
-/// The stack has 2L half-layers: 2l is the attention of layer l, 2l + 1 its FFN. Stage s stands before half-layer s
-/// (and stage 2L at the end): `sum` is the residual stream, `normed` its LayerNorm. Pre-LN: a half reads `normed` and
-/// adds to `sum`. Post-LN: it reads `normed` and adds to `normed`.
+/// The stack has 2L half-layers: 2l is the attention of layer l, 2l + 1 its FFN. Stage s is the state before half-layer
+/// s (stage 2L: the final state): `sum` is the residual stream, `normed` its LayerNorm. A half-layer reads `normed` and
+/// adds its output to `sum` (pre-LN) or to `normed` (post-LN).
 class Encoder {
  public:
   explicit Encoder(const EncoderShape& shape);
 
-  /// Node input of the next pack, [tokens, stride]; to be filled before forward(), zero beyond the width.
+  /// Node input of the next pack, [tokens, stride]. Fill it before forward(), with zeros beyond the width.
   float* input(std::size_t tokens);
-  /// `graph` [molecules, stride]: what EncoderOptions::readout makes of the final rows.
+  /// `graph` [molecules, stride] is set to the readout (EncoderOptions::readout) of the final rows.
   void forward(const EncoderWeights& weights, const PackInput& input, const std::vector<KeptLayer>& kept, float* graph);
   /// `dgraph` [molecules, stride]. Returns the node input's gradient, [tokens, stride].
   const float* backward(const EncoderWeights& weights, const float* dgraph, const PackGradient& gradient);
@@ -60,7 +60,7 @@ class Encoder {
     std::vector<std::uint8_t> weight_bits, activation_bits, residual_bits[2];
   };
 
-  /// Vectors only grow: a smaller pack uses the front part.
+  /// Vectors only grow; a smaller pack uses the first elements.
   template <class T>
   static T* sized(std::vector<T>& x, std::size_t count) {
     if (x.size() < count) x.resize(count);
@@ -117,14 +117,14 @@ class Encoder {
   const Kernels& kernels_;
   std::size_t layers_count_;
   PackInput input_;
-  bool matrix_gradients_ = true;  ///< of the way back at hand
-  bool virtual_only_ = false;     ///< of the pack at hand: behind the last attention only the virtual nodes go on
+  bool matrix_gradients_ = true;  ///< PackGradient::matrices of the current backward pass
+  bool virtual_only_ = false;     ///< current pack: after the last attention, only virtual nodes are computed
   PackTerms terms_;
   std::vector<LayerState> layers_;
   std::vector<Stage> stages_;
   std::vector<float> branch_, virtual_, scratch_;            // forward
-  std::vector<float> walks_, walks_by_key_;                  // as Kernels::arrange_walks() leaves them
-  std::vector<std::size_t> first_walk_;                      // [molecules] in both
+  std::vector<float> walks_, walks_by_key_;                  // layout of Kernels::arrange_walks()
+  std::vector<std::size_t> first_walk_;                      // [molecules] offsets in both
   std::vector<float> flow_, dy_, dbranch_, dhidden_, dqkv_;  // backward
   std::vector<std::uint16_t> draws_, rounded_;
 };

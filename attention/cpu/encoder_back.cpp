@@ -1,4 +1,4 @@
-// The way back through the encoder's layers: from the output's gradient to the parameters' and the node input's.
+// Backward pass through the encoder's layers: from the output's gradient to those of parameters and node input.
 #include <algorithm>
 #include <cstring>
 
@@ -8,17 +8,17 @@
 
 namespace molgraph::cpu {
 
-// From a row per molecule to a row per token in place, zero but at the virtual nodes.
+// Expands a row per molecule to a row per token in place; zero except for virtual nodes.
 void Encoder::spread_virtual_rows(float* x) const {
   const std::size_t stride = shape_.stride;
-  for (std::size_t b = pack().size(); b-- > 0;) {  // from the end: a row never moves forward
+  for (std::size_t b = pack().size(); b-- > 0;) {  // from the end, because rows move only towards the end
     const MoleculeRelations& of = pack().molecules[b];
     std::memmove(x + of.first_token * stride, x + b * stride, stride * sizeof(float));
     std::fill_n(x + (of.first_token + 1) * stride, (of.tokens - 1) * stride, 0.0f);
   }
 }
 
-// The way back from pool_atoms(): a row per molecule becomes the rows of its tokens.
+// Backward pass of pool_atoms(): expands a row per molecule to the rows of its tokens.
 void Encoder::spread_to_atoms(const float* dgraph, float* dx) const {
   const std::size_t stride = shape_.stride;
   for (std::size_t b = 0; b < pack().size(); ++b, dgraph += stride) {
@@ -46,7 +46,7 @@ void Encoder::norm_back(const EncoderWeights& weights, std::size_t s, const floa
                           .accumulate = accumulate});
 }
 
-// dx = dy W^T; the weight's and the bias's gradients are added up, where they are wanted.
+// dx = dy W^T. Also adds the gradients of weight and bias, if they are needed.
 void Encoder::linear_back(const PackedLinear& linear, const LinearOffsets& offsets, std::size_t rows, const float* x,
                           const float* dy, float* dx, float* flat) {
   if (!matrix_gradients_) {
@@ -72,7 +72,7 @@ void Encoder::scale_by_degree_back(const float* scaler, std::size_t rows, const 
                                    float* dscaler) const {
   const std::size_t stride = shape_.inner_stride;
   const float *a = scaler, *b = a + stride;
-  float* __restrict da = dscaler, * __restrict db = dscaler + stride;  // apart, so that the loop becomes vectors
+  float* __restrict da = dscaler, * __restrict db = dscaler + stride;  // two pointers, so that the loop is vectorised
   for (std::size_t i = 0; i < rows; ++i) {
     const float degree = log_degree_of(i, rows < pack().tokens);
     const float* z = state.z.data() + i * stride;
@@ -128,7 +128,7 @@ const float* Encoder::backward(const EncoderWeights& weights, const float* dgrap
   const EncoderOptions& o = shape_.options;
   matrix_gradients_ = gradient.matrices;
   const std::size_t floats = pack().tokens * shape_.stride, last = 2 * layers_count_;
-  // `flow` is the gradient of what is carried along: of `sum` with pre-LN, of `normed` with post-LN.
+  // `flow` is the gradient of the residual stream: of `sum` with pre-LN, of `normed` with post-LN.
   float *flow = sized(flow_, floats), *dy = sized(dy_, floats), *dbranch = sized(dbranch_, floats);
   if (reads_virtual_node()) {
     std::copy_n(dgraph, pack().size() * shape_.stride, flow);
@@ -157,7 +157,7 @@ const float* Encoder::backward(const EncoderWeights& weights, const float* dgrap
     if (s % 2 == 1) {
       feed_forward_back(weights, k, branch_slope, dbranch, gradient.flat);
     } else {
-      if (k + 1 < layers_count_) load_terms(weights, k, false);  // the last layer's are still there
+      if (k + 1 < layers_count_) load_terms(weights, k, false);  // the terms of the last layer are still loaded
       attend_back(weights, k, branch_slope, dbranch, gradient.flat);
       finish_terms(weights, k, gradient);
     }
@@ -168,8 +168,8 @@ const float* Encoder::backward(const EncoderWeights& weights, const float* dgrap
   return flow;
 }
 
-// Takes the terms' gradients to their tables: after every layer if the layers have their own, else after the first
-// layer.
+// Adds the terms' gradients to those of their tables: after every layer if layers have their own tables, else once at
+// the end (layer 0).
 void Encoder::finish_terms(const EncoderWeights& weights, std::size_t k, const PackGradient& gradient) {
   const FlatLayout& layout = weights.layout();
   if (own_relations() || k == 0) {

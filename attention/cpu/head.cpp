@@ -9,7 +9,7 @@
 namespace molgraph::cpu {
 namespace {
 
-// Mean and 1/deviation.
+// Mean and 1/(standard deviation).
 std::pair<float, float> statistics(const std::vector<float>& x) {
   double mean = 0, square = 0;
   for (const float value : x) mean += value / static_cast<double>(x.size());
@@ -17,7 +17,7 @@ std::pair<float, float> statistics(const std::vector<float>& x) {
   return {static_cast<float>(mean), static_cast<float>(1.0 / std::sqrt(square + kLayerNormEpsilon))};
 }
 
-// Of the head's inputs [count]: 0 or what survivors are multiplied with.
+// Dropout factors of the mixing layer's input [count]: 0, or the scale of elements that are kept.
 std::vector<float> dropout_factors(const RandomMode& random, std::int64_t row, std::uint32_t threshold,
                                    std::size_t count) {
   std::vector<float> factors(count, 1.0f);
@@ -30,7 +30,7 @@ std::vector<float> dropout_factors(const RandomMode& random, std::int64_t row, s
   return factors;
 }
 
-/// first + a . b, [count] each, in sixteen partial sums, so that it is vectorised without reordering.
+/// first + a . b, [count] each, in sixteen partial sums, so that the loop is vectorised without reordering.
 float inner_product(const float* a, const float* b, std::size_t count, float first) {
   constexpr std::size_t kLanes = 16;
   float lanes[kLanes] = {};
@@ -130,7 +130,7 @@ void Head::back(const Layer& layer, const Trace& trace, std::vector<float>& slop
   std::vector<float> down(layer.in, 0.0f);
   const float* weight = flat_.data() + layer.offset;
   for (std::size_t o = 0; o < layer.out; ++o) {
-    if (slope[o] == 0) continue;  // a missing label: of many targets a molecule may have few
+    if (slope[o] == 0) continue;  // missing label: with many targets, a molecule may have few labels
     flat[layer.offset + layer.in * layer.out + o] += slope[o];
     for (std::size_t i = 0; i < layer.in; ++i) {
       flat[layer.offset + o * layer.in + i] += slope[o] * trace.input[i];
@@ -140,7 +140,7 @@ void Head::back(const Layer& layer, const Trace& trace, std::vector<float>& slop
   slope = std::move(down);
 }
 
-// Behind the embedding; what is missing is taken for its stand-in.
+// Appends the inputs to the embedding. Missing inputs are replaced by head.stand_in.
 void Head::mix_in(const float* inputs, std::vector<float>& x) const {
   for (std::size_t d = 0; d < inputs_; ++d) x.push_back(std::isnan(inputs[d]) ? flat_[stand_in_ + d] : inputs[d]);
 }

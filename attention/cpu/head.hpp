@@ -1,4 +1,4 @@
-// The task head (docs/models/formula.md section 6). A few rows per pack, so plain loops.
+// The task head (docs/models/formula.md section 6), in plain loops because there are only a few rows per pack.
 #pragma once
 
 #include <functional>
@@ -10,10 +10,10 @@
 
 namespace molgraph::cpu {
 
-/// What the head reads of one molecule.
+/// Inputs of the head for one molecule.
 struct HeadInput {
-  const float* graph = nullptr;   ///< [C] its embedding
-  const float* inputs = nullptr;  ///< [D] its row of GraphBatch::inputs, NaN = missing; D = HeadOptions::inputs
+  const float* graph = nullptr;   ///< [C] the embedding
+  const float* inputs = nullptr;  ///< [D] row of GraphBatch::inputs, NaN = missing; D = HeadOptions::inputs
 };
 
 class Head {
@@ -24,15 +24,15 @@ class Head {
 
   /// One molecule -> `scaled` [outputs].
   void forward(const HeadInput& input, float* scaled) const;
-  /// The same again in a training pass, with its way back: `slope` makes dscaled [outputs] from scaled; `row` is the
-  /// molecule's in its data set. `dgraph` [C] is overwritten, `flat` [gradient_size()] added to.
+  /// Forward and backward pass of one molecule in training. `slope` computes dscaled [outputs] from scaled. `row` is
+  /// the molecule's row in its data set. Overwrites `dgraph` [C] and adds to `flat` [gradient_size()].
   void gradient(const HeadInput& input, const RandomMode& random, std::int64_t row,
                 const std::function<void(const float* scaled, float* dscaled)>& slope, float* scaled, float* dgraph,
                 float* flat) const;
   void add_gradients(const float* flat, const GradientLookup& gradients) const;
 
  private:
-  /// A parameter and where it stands in the flat buffer.
+  /// A parameter and its position in the flat buffer.
   struct Place {
     std::string name;
     std::size_t offset, size;
@@ -40,8 +40,8 @@ class Head {
   struct Layer {
     std::size_t in, out, offset;  ///< weight [out, in], then bias [out], in the flat buffer
     bool gelu = false, norm = false;
-    bool mixes = false;           ///< reads the molecule's inputs behind the layer before it, through dropout
-    std::size_t norm_offset = 0;  ///< LayerNorm behind the GELU: weight, bias [out]
+    bool mixes = false;           ///< reads the previous layer's output and the molecule's inputs, with dropout
+    std::size_t norm_offset = 0;  ///< LayerNorm after the GELU: weight, bias [out]
   };
   struct Trace {
     std::vector<float> input, before_gelu, before_norm;
@@ -57,8 +57,8 @@ class Head {
   std::vector<Place> places_;
   std::vector<Layer> layers_;
   std::size_t width_, inputs_;    ///< C, D
-  std::size_t stand_in_ = 0;      ///< where it stands in the flat buffer
-  std::uint32_t drop_threshold_;  ///< of what is mixed
+  std::size_t stand_in_ = 0;      ///< offset of head.stand_in in the flat buffer
+  std::uint32_t drop_threshold_;  ///< for the dropout of the mixing layer's input
   std::size_t size_ = 0;
   std::vector<float> flat_;
 };

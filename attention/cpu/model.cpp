@@ -18,15 +18,15 @@
 namespace molgraph::cpu {
 namespace {
 
-// A pack's activations should stay in a core's second-level cache; a wide model's products want many rows instead.
+// A pack's activations should stay in a core's second-level cache. In wide models, products need many rows instead.
 constexpr std::size_t kNarrow = 128;
 constexpr std::size_t kNarrowTokens = 56;
 constexpr std::size_t kWideTokens = 512;
-// Gradients are summed in so many buffers, each over its own packs in their order, and then in the buffers' order: the
-// sum does not depend on who computed what. Fewer where a buffer is large; a power of two, which threads share evenly.
+// Number of gradient buffers. Each sums its own packs in order, and then the buffers are summed in order, so the result
+// does not depend on the assignment to threads. Fewer if a buffer is large; a power of two, which divides evenly.
 constexpr std::size_t kSlots = 8;
 constexpr std::size_t kSlotBytes = std::size_t{1} << 30;
-// A few packs: small enough that all threads of a caller have work to the end.
+// A few packs: small enough to keep all of a caller's threads busy to the end.
 constexpr std::int64_t kPairsPerCall = 16'384;
 
 const ModelPlan& checked(const ModelPlan& plan) {
@@ -34,14 +34,14 @@ const ModelPlan& checked(const ModelPlan& plan) {
   return plan;
 }
 
-/// What the weights in use serve.
+/// The passes that the current weights allow.
 enum class Ready : std::uint8_t { nothing, prediction, training };
 
-/// Gradients of all parts, flat.
+/// Flat gradient buffers of all parts.
 struct Slot {
   std::vector<float> encoder, node, head;
   std::vector<std::vector<float>> terms;
-  /// All but the encoder's, which is large.
+  /// All buffers except the encoder's, which is large.
   std::vector<std::vector<float>*> small() {
     std::vector<std::vector<float>*> parts{&node, &head};
     for (auto& part : terms) parts.push_back(&part);
@@ -49,7 +49,7 @@ struct Slot {
   }
 };
 
-/// What one thread needs.
+/// Workspace of one thread.
 struct Worker {
   explicit Worker(const EncoderShape& shape) : encoder(shape) {}
   Pack pack;
@@ -75,14 +75,14 @@ class CpuEngine final : public Engine {
                  const GradientLookup& gradients, const float* perturbation, float* dinput) override;
 
  private:
-  /// What a training pass is asked for.
+  /// Arguments of a training pass.
   struct Training {
     const GraphBatch& batch;
     const RandomMode& random;
     const LossSlope& loss;
     const float* perturbation;
     float *scaled, *dinput;
-    bool parameters;  ///< their gradients are wanted, at least one
+    bool parameters;  ///< true if the gradient of at least one parameter is needed
   };
 
   HeadInput head_input(const GraphBatch& batch, std::size_t molecule, const float* graph) const {
@@ -110,14 +110,14 @@ class CpuEngine final : public Engine {
   int threads_;
   Precision precision_;
   Ready ready_ = Ready::nothing;
-  std::mutex mutex_;  ///< of `idle_`: predict() may be called by several threads
+  std::mutex mutex_;  ///< protects `idle_`: predict() is thread-safe
   std::vector<std::unique_ptr<Worker>> idle_;
   std::vector<Slot> slots_;
 };
 
 void CpuEngine::assign(const TensorLookup& tensors, bool training) {
-  for (const ParameterSpec& spec : parameters_)  // the parts rely on it
-    if (tensors(spec.name) == nullptr) throw std::invalid_argument("the engine was given no tensor " + spec.name);
+  for (const ParameterSpec& spec : parameters_)  // the parts do not check this
+    if (tensors(spec.name) == nullptr) throw std::invalid_argument("invalid engine input: missing tensor " + spec.name);
   ready_ = Ready::nothing;
   weights_.assign(tensors, training, threads_, precision_);
   node_.assign(tensors);
@@ -126,7 +126,7 @@ void CpuEngine::assign(const TensorLookup& tensors, bool training) {
   ready_ = training ? Ready::training : Ready::prediction;
 }
 
-/// Calls work(worker, k) for k in [0, count) on the engine's threads. Workers are kept: their memory is large.
+/// Calls work(worker, k) for k in [0, count) on the engine's threads. Workers are reused because their memory is large.
 template <class Work>
 void CpuEngine::with_workers(std::size_t count, Work work) {
   on_threads(threads_, count, [&](const auto& next) {
@@ -145,7 +145,7 @@ void CpuEngine::with_workers(std::size_t count, Work work) {
   });
 }
 
-// Node input and encoder of molecules [first, last); `graph` of the worker is the result.
+// Runs node input and encoder on molecules [first, last). The result is the worker's `graph`.
 void CpuEngine::forward(const GraphBatch& batch, std::size_t first, std::size_t last, const RandomMode& random,
                         const float* perturbation, const std::vector<KeptStates>& kept, bool keep_activations,
                         Worker& w) const {
@@ -177,7 +177,7 @@ void CpuEngine::forward(const GraphBatch& batch, std::size_t first, std::size_t 
 }
 
 void CpuEngine::predict(const GraphBatch& batch, float* scaled, const std::vector<KeptStates>& kept) {
-  if (ready_ == Ready::nothing) throw std::invalid_argument("the engine was given no weights");
+  if (ready_ == Ready::nothing) throw std::invalid_argument("the engine has no weights");
   check_batch(batch, plan_, needs_paths(plan_));
   for (const KeptStates& k : kept) check_layer(k.layer, plan_);
   const std::vector<std::size_t> packs =
@@ -189,7 +189,7 @@ void CpuEngine::predict(const GraphBatch& batch, float* scaled, const std::vecto
   });
 }
 
-// --- the way back ---
+// --- gradients ---
 
 void CpuEngine::clear(Slot& slot) const {
   slot.encoder.assign(weights_.layout().size(), 0.0f);
@@ -199,7 +199,7 @@ void CpuEngine::clear(Slot& slot) const {
   for (std::size_t t = 0; t < terms_.size(); ++t) slot.terms[t].assign(terms_.gradient_size(t), 0.0f);
 }
 
-// One pack: molecules [first, last).
+// Forward and backward pass of one pack, molecules [first, last).
 void CpuEngine::forward_and_back(const Training& pass, std::size_t first, std::size_t last, Worker& w,
                                  Slot& slot) const {
   forward(pass.batch, first, last, pass.random, pass.perturbation, {}, true, w);
@@ -219,7 +219,7 @@ void CpuEngine::forward_and_back(const Training& pass, std::size_t first, std::s
                  pass.dinput == nullptr ? nullptr : pass.dinput + token * shape_.width);
 }
 
-// Into the first one.
+// Sums all slots into the first one.
 void CpuEngine::sum_slots(std::size_t slots) {
   Slot& total = slots_[0];
   constexpr std::size_t kPiece = 16384;
@@ -239,7 +239,7 @@ void CpuEngine::sum_slots(std::size_t slots) {
 
 void CpuEngine::gradients(const GraphBatch& batch, const RandomMode& random, const LossSlope& loss, float* scaled,
                           const GradientLookup& gradients, const float* perturbation, float* dinput) {
-  if (ready_ != Ready::training) throw std::invalid_argument("the engine was given no weights to train");
+  if (ready_ != Ready::training) throw std::invalid_argument("the engine has no weights for training");
   check_batch(batch, plan_, needs_paths(plan_));
   const bool wanted =
       std::ranges::any_of(parameters_, [&](const ParameterSpec& spec) { return gradients(spec.name) != nullptr; });

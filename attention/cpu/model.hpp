@@ -1,4 +1,4 @@
-// The engine on the CPU (attention/engine.hpp).
+// The CPU engine (attention/engine.hpp).
 #pragma once
 
 #include <memory>
@@ -9,15 +9,15 @@
 
 namespace molgraph {
 
-/// Throws std::invalid_argument for a plan that does not fit and for a precision that this processor lacks.
+/// Throws std::invalid_argument for an invalid plan and for a precision that this processor does not support.
 std::unique_ptr<Engine> make_cpu_engine(const ModelPlan& plan, int threads, Precision precision);
 
 namespace cpu {
 
-/// Why this processor cannot compute in the precision, "" if it can.
+/// The reason why this processor does not support the precision, or "" if it does.
 std::string why_unusable(Precision precision);
 
-/// molgraph::used_precision() of a processor with such products.
+/// molgraph::used_precision() for a processor with bfloat16 products of this speed.
 UsedPrecision used_precision(Precision asked, Bf16Products products = bf16_products());
 
 }  // namespace cpu

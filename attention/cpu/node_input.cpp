@@ -11,7 +11,7 @@ void add(const float* from, float* to, std::size_t count) {
   for (std::size_t c = 0; c < count; ++c) to[c] += from[c];
 }
 
-// From [columns, rows] to [rows, columns], or what `move` makes of it.
+// Calls move(index in [columns, rows], index in [rows, columns]) for every element.
 template <class Move>
 void for_each_transposed(std::size_t rows, std::size_t columns, Move move) {
   for (std::size_t c = 0; c < columns; ++c)
@@ -37,7 +37,7 @@ NodeInput::NodeInput(const ModelPlan& plan, const EncoderShape& shape, const Par
   flat_.assign(size_, 0.0f);
 }
 
-// The two degree tables have the same index, so one table of their sums serves.
+// Both degree tables have the same index, so one table of their sums replaces them.
 void NodeInput::assign(const TensorLookup& tensors) {
   const std::size_t width = shape_.width;
   std::copy_n(tensors("node.atom"), atom_.count * width, flat_.data() + atom_.offset);
@@ -76,7 +76,7 @@ void NodeInput::add_gradients(const float* flat, const GradientLookup& gradients
   }
 }
 
-// Calls visit(token of the pack, offset of a row that is added to it).
+// Calls visit(token of the pack, offset of a row that is added to its input) for all such rows.
 template <class Visit>
 void NodeInput::for_each_row(const GraphBatch& batch, const Pack& pack, Visit visit) const {
   const FeatureShape& features = feature_shape(plan_.features);

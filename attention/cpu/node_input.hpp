@@ -1,4 +1,4 @@
-// The node input: embedded atom columns, degrees, positions, noise, and what may stand before the encoder.
+// The node input: embedded atom columns, degrees, positions, noise and, depending on the plan, LayerNorm and dropout.
 #pragma once
 
 #include <string>
@@ -16,15 +16,15 @@ class NodeInput {
   void add_gradients(const float* flat, const GradientLookup& gradients) const;
   std::size_t gradient_size() const { return size_; }
 
-  /// What one pack leaves for its way back.
+  /// Values of a pack's forward pass that gradient() needs.
   struct Trace {
     std::vector<float> positions, before_norm, statistics, slope;
     std::vector<std::uint8_t> keep;
   };
-  /// `perturbation` [tokens, C] of the pack that `places` has loaded, or null -> `x` [tokens, stride].
+  /// `perturbation` [tokens, C] of the pack loaded in `places`, or null -> `x` [tokens, stride].
   void forward(PackPlaces& places, const RandomMode& random, const float* perturbation, Trace& trace, float* x) const;
-  /// `dx` [tokens, stride] -> `flat` [gradient_size()] is added to, `dperturbation` [tokens, C] overwritten unless
-  /// null.
+  /// Adds the gradients for `dx` [tokens, stride] to `flat` [gradient_size()]. Overwrites `dperturbation` [tokens, C]
+  /// unless it is null.
   void gradient(const GraphBatch& batch, const Pack& pack, const float* dx, Trace& trace, float* flat,
                 float* dperturbation) const;
 
@@ -42,7 +42,7 @@ class NodeInput {
   const ModelPlan& plan_;
   const EncoderShape& shape_;
   Rows atom_, virtual_node_, degree_, position_;  ///< of `width` floats; position [dim, C], its parameter is [C, dim]
-  Rows norm_;                                     ///< weight and bias of `stride` floats
+  Rows norm_;                                     ///< weight and bias, `stride` floats each
   std::size_t size_ = 0;
   std::vector<float> flat_;
 };

@@ -52,7 +52,7 @@ std::vector<std::size_t> split_into_packs(const GraphBatch& batch, std::size_t t
   const auto all = molecules > 0 ? static_cast<std::size_t>(batch.token_offset[molecules]) : 0;
   const std::size_t count = (all + tokens * parts - 1) / (tokens * parts) * parts;
   std::vector<std::size_t> offsets{0};
-  for (std::size_t b = 1, share = 1; b <= molecules; ++b) {  // a pack ends where its share of all tokens is reached
+  for (std::size_t b = 1, share = 1; b <= molecules; ++b) {  // a pack ends when it reaches its share of all tokens
     const std::size_t done = static_cast<std::size_t>(batch.token_offset[b]) * count;
     if (done < share * all) continue;
     offsets.push_back(b);

@@ -16,7 +16,7 @@ std::vector<LevelPart> level_parts(const GraphBatch& batch, const Pack& pack) {
   for (std::size_t m = 1; m <= static_cast<std::size_t>(paths.levels()); ++m) {
     const auto begin = paths.pair.begin() + paths.level_pairs[m - 1], end = paths.pair.begin() + paths.level_pairs[m];
     const auto first =
-        std::lower_bound(begin, end, batch.pair_offset[pack.first]);  // a level goes molecule by molecule
+        std::lower_bound(begin, end, batch.pair_offset[pack.first]);  // a level's pairs are in the order of molecules
     const auto last = std::lower_bound(first, end, batch.pair_offset[pack.last]);
     const auto steps = paths.target.begin() + paths.level_steps[m - 1],
                steps_end = paths.target.begin() + paths.level_steps[m];

@@ -17,7 +17,7 @@ std::unique_ptr<PairTermPart> make_pair_term(const PairTerm& term, const Paramet
     case PairTerm::Kind::resistance: return std::make_unique<ResistanceTerm>(term, parameters);
     case PairTerm::Kind::walk: return std::make_unique<WalkTerm>(term, parameters);
   }
-  throw std::invalid_argument("a pair term of no kind");
+  throw std::invalid_argument("unknown kind of pair term");
 }
 
 PlainPairTerm::PlainPairTerm(const PairTerm& term, const ParameterList& parameters,
@@ -59,7 +59,7 @@ void PairTerms::add_gradients(std::size_t term, const float* flat, const Gradien
   terms_[term].part->add_gradients(flat, gradients);
 }
 
-// None, one for all layers, or one per layer.
+// Number of arrays: 0, 1 for all layers, or one per layer.
 std::size_t PairTerms::arrays_of(TermFills fills) const {
   std::size_t count = 0;
   for (const Term& term : terms_)

@@ -1,5 +1,5 @@
-// What is added to scores or gate per pair of tokens and stands in no relation table: the terms of pair_terms()
-// (spec/terms.hpp) as parts with one interface, and the sums of their values for each layer.
+// Terms of scores or gate that do not come from a relation table: the terms of pair_terms() (spec/terms.hpp) as classes
+// with one interface, and the sums of their values for each layer.
 #pragma once
 
 #include <initializer_list>
@@ -15,27 +15,27 @@
 
 namespace molgraph::cpu {
 
-/// One term. A new kind is a class of its own and a case of make_pair_term().
+/// One term. To add a kind, add a class and a case of make_pair_term().
 class PairTermPart {
  public:
   virtual ~PairTermPart() = default;
-  /// Takes its parameters, all of which are there.
+  /// Reads the term's parameters, all of which must exist.
   virtual void assign(const TensorLookup& tensors) = 0;
-  /// Adds to `out` [pairs, H]: zeros, or what terms before it left there.
+  /// Adds the term's values to `out` [pairs, H].
   virtual void add_values(PackPlaces& places, float* out) const = 0;
-  /// Floats of its gradient, in a layout of its own.
+  /// Size of the gradient in floats. Each term has its own layout.
   virtual std::size_t gradient_size() const = 0;
-  /// From `slope` [pairs, H] to `flat` [gradient_size()], which is added to.
+  /// Adds the gradient for `slope` [pairs, H] to `flat` [gradient_size()].
   virtual void add_gradient(PackPlaces& places, const float* slope, float* flat) const = 0;
-  /// From `flat` to the parameters' gradients, which are added to.
+  /// Adds `flat` to the gradients of the parameters.
   virtual void add_gradients(const float* flat, const GradientLookup& gradients) const = 0;
 };
 
-/// A term that computes with its parameters as they are: copies of them one after the other in `flat_`, and their
-/// gradients alike.
+/// A term that uses its parameters directly: `flat_` contains their concatenated copies, and the gradient has the same
+/// layout.
 class PlainPairTerm : public PairTermPart {
  public:
-  /// `parts`: the parameters' names below the term's prefix, in the order in which they stand.
+  /// `parts`: the parameters' names without the term's prefix, in the order of `flat_`.
   PlainPairTerm(const PairTerm& term, const ParameterList& parameters, std::initializer_list<const char*> parts);
   void assign(const TensorLookup& tensors) final;
   std::size_t gradient_size() const final { return flat_.size(); }
@@ -62,19 +62,19 @@ class PairTerms {
   std::size_t gradient_size(std::size_t term) const { return terms_[term].part->gradient_size(); }
   void add_gradients(std::size_t term, const float* flat, const GradientLookup& gradients) const;
 
-  /// One thread's arrays of the pack at hand.
+  /// One thread's arrays for the current pack.
   struct Work {
     PackPlaces places;
     std::vector<std::vector<float>> bias, gate, dbias,
         dgate;  ///< [pairs, H] each: one for all layers, or one per layer
     std::vector<float> slope;
   };
-  /// The values of all terms for the pack that `work.places` has loaded, summed up in their order: first those of all
-  /// layers, then a layer's own.
+  /// The summed values of all terms for the pack loaded in `work.places`. Terms are added in their order, first those
+  /// of all layers, then those of one layer.
   PairInputs values(Work& work) const;
-  /// Zeros for the gradients by values()'s arrays.
+  /// Zeroed arrays for the gradients of the arrays of values().
   PairGradients gradients(const Pack& pack, Work& work) const;
-  /// Takes them to the terms: `flat` [size()] arrays of gradient_size() are added to.
+  /// Adds these gradients to those of the terms: `flat` [size()] arrays of gradient_size() floats.
   void add_gradient(Work& work, std::vector<std::vector<float>>& flat) const;
 
  private:

@@ -1,4 +1,4 @@
-// Work shared by a few threads.
+// Distributes work over a few threads.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 
 namespace molgraph::cpu {
 
-/// Calls run(next) on up to `threads` threads at once; next() gives the numbers below `count`, each once, then `count`.
-/// An exception of any thread is thrown here, after all have ended.
+/// Calls run(next) on up to `threads` threads at once. next() returns each number below `count` once, then `count`. If
+/// a thread throws an exception, it is rethrown here after all threads have ended.
 template <class Run>
 void on_threads(int threads, std::size_t count, Run run) {
   std::atomic<std::size_t> counter{0};
@@ -36,7 +36,7 @@ void on_threads(int threads, std::size_t count, Run run) {
   if (failure) std::rethrow_exception(failure);
 }
 
-/// Calls work(k) for k in [0, count), each once, on up to `threads` threads.
+/// Calls work(k) once for each k in [0, count), on up to `threads` threads.
 template <class Work>
 void for_each_on_threads(int threads, std::size_t count, Work work) {
   on_threads(threads, count, [&](const auto& next) {

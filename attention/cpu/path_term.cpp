@@ -73,7 +73,7 @@ void PathTerm::add_values(PackPlaces& places, float* out) const {
   const auto sum_of = [&, first = sums.data()](std::size_t pair) {
     return first + (static_cast<std::size_t>(paths.pair[pair]) - origin) * padded_;
   };
-  for (std::size_t m = 1; m <= levels; ++m) {  // first the sums S, a level from the one below
+  for (std::size_t m = 1; m <= levels; ++m) {  // first the sums S, each level from the level below
     const LevelPart& part = parts[m - 1];
     const auto this_level = static_cast<std::size_t>(paths.level_pairs[m - 1]);
     for (std::size_t s = part.first_step; s < part.last_step; ++s) {
@@ -105,7 +105,7 @@ void PathTerm::add_gradient(PackPlaces& places, const float* slope, float* flat)
   const std::vector<LevelPart>& parts = places.levels();
   const auto origin = static_cast<std::size_t>(places.batch().pair_offset[pack.first]);
   const std::size_t levels = parts.size();
-  std::vector<float>& slopes = places.scratch();  // of the sums
+  std::vector<float>& slopes = places.scratch();  // gradients of the sums
   slopes.assign(slope, slope + pack.pairs * padded_);
   const auto slope_of = [&, first = slopes.data()](std::size_t pair) {
     return first + (static_cast<std::size_t>(paths.pair[pair]) - origin) * padded_;
@@ -118,7 +118,7 @@ void PathTerm::add_gradient(PackPlaces& places, const float* slope, float* flat)
       for (std::size_t h = 0; h < padded_; ++h) value[h] *= share;
     }
   }
-  for (std::size_t m = levels; m >= 1; --m) {  // from the leaves to the root
+  for (std::size_t m = levels; m >= 1; --m) {  // from the longest paths to the shortest
     const LevelPart& part = parts[m - 1];
     const auto this_level = static_cast<std::size_t>(paths.level_pairs[m - 1]);
     for (std::size_t s = part.first_step; s < part.last_step; ++s) {

@@ -1,5 +1,5 @@
-// The edge-path term (Ying et al. 2021, eq. 7; docs/models/formula.md section 3): S / m' of every pair, S the sum over
-// the bonds of its shortest paths, found level by level.
+// The edge-path term (Ying et al. 2021, eq. 7; docs/models/formula.md section 3): S / m' for every pair, where S is the
+// sum over the bonds of its shortest paths, computed level by level.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace molgraph::cpu {
 
-/// Works on the table T[p][bond id] = Ebar W[p] [hops, bond ids, H], which its gradient has the shape of.
+/// Uses the table T[p][bond id] = Ebar W[p], [hops, bond ids, H]. Its gradient has the same shape.
 class PathTerm final : public PairTermPart {
  public:
   PathTerm(const PairTerm& term, const ParameterList& parameters, Features features);
@@ -24,7 +24,7 @@ class PathTerm final : public PairTermPart {
 
   std::string prefix_;
   std::size_t heads_, padded_, hops_, bond_ids_;
-  std::vector<std::vector<int>> bond_rows_;       ///< of each bond id in `bond_`
+  std::vector<std::vector<int>> bond_rows_;       ///< rows of each bond id in `bond_`
   std::vector<float> bond_, hop_weight_, table_;  ///< bond [rows, heads], hop_weight [hops, heads, heads]
 };
 

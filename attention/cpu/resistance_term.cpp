@@ -7,7 +7,7 @@
 namespace molgraph::cpu {
 namespace {
 
-/// Calls visit(pair (i, j), pair (j, i), R) for i <= j that have an R, which is the same both ways.
+/// Calls visit(pair (i, j), pair (j, i), R) for all i <= j that have an R. R is symmetric.
 template <class Visit>
 void for_each_resistance(PackPlaces& places, Visit visit) {
   const std::vector<float>& all = places.resistances();

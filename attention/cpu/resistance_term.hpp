@@ -1,12 +1,12 @@
-// Gaussians of the resistance distance (Zhang et al. 2023, section 4; docs/models/formula.md section 5): a bias by how
-// well two atoms are connected.
+// Gaussians of the resistance distance (Zhang et al. 2023, section 4; docs/models/formula.md section 5): a bias that
+// depends on how well two atoms are connected.
 #pragma once
 
 #include "attention/cpu/pair_terms.hpp"
 
 namespace molgraph::cpu {
 
-/// `flat_`: mean [K], width [K], weight [K, heads].
+/// `flat_` contains mean [K], width [K], weight [K, heads].
 class ResistanceTerm final : public PlainPairTerm {
  public:
   ResistanceTerm(const PairTerm& term, const ParameterList& parameters);

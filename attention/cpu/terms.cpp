@@ -6,7 +6,7 @@
 namespace molgraph::cpu {
 namespace {
 
-/// Classes by which a table has its rows, [M] of the molecule's relations; null = one row for all.
+/// The classes that select a table's rows, [M] of the molecule's relations; null = one row for all relations.
 const std::uint16_t* classes_of(const MoleculeRelations& molecule, RelationTable::Row row) {
   switch (row) {
     case RelationTable::Row::topology: return molecule.topology.data();
@@ -15,7 +15,7 @@ const std::uint16_t* classes_of(const MoleculeRelations& molecule, RelationTable
   }
 }
 
-/// A table of classes (or of one row) that fills `fills`.
+/// True if the table has this `fills` and its rows are selected by class (or it has one row).
 bool fills_by_class(const PlacedTable& table, TermFills fills) {
   return table.fills == fills && table.row != RelationTable::Row::walk;
 }
@@ -27,7 +27,7 @@ bool fills_any(const TableSet& set, TermFills fills) {
 
 using Row = RelationTable::Row;
 
-/// What tables of rows by step fill.
+/// The `fills` of tables of walk rows.
 constexpr std::array kWalkTables{TermFills::query_rows, TermFills::key_rows, TermFills::value_rows};
 
 void add(const float* from, float* to, std::size_t count) {
@@ -36,7 +36,7 @@ void add(const float* from, float* to, std::size_t count) {
 
 }  // namespace
 
-// Row m: the sum of all tables' rows for relation m, in the tables' order.
+// Computes row m: the sum of all tables' rows for relation m, in the tables' order.
 void PackTerms::load_rows(const EncoderWeights& weights, const TableSet& set, TermFills fills, const Pack& pack,
                           std::vector<float>& rows) const {
   if (!fills_any(set, fills)) return rows.clear();

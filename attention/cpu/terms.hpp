@@ -1,4 +1,4 @@
-// The relation terms of one pack, looked up in one layer's tables, and the way of their gradients back into the tables.
+// Look-up of a pack's relation terms in one layer's tables, and the gradients of these tables.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace molgraph::cpu {
 
-/// Per-pair numbers that no table holds (edge paths, products of positions), [pairs, H] with padded heads: none, one
-/// for all layers, or one per layer. On the way back the same of their gradients, which are added to.
+/// Per-pair values that do not come from a table (edge paths, products of positions), [pairs, H] with padded heads: no
+/// array, one for all layers, or one per layer. In the backward pass, the same arrays of gradients, which are added to.
 template <class T>
 struct PairArrays {
   std::vector<T*> bias;  ///< added to b_ij
@@ -27,14 +27,14 @@ class PackTerms {
 
   void load(const EncoderWeights& weights, const TableSet& set, const Pack& pack, const float* pair_bias);
   void load_gate(const EncoderWeights& weights, const TableSet& set, const Pack& pack, const float* pair_gate);
-  /// The molecule's part of the operation's arguments.
+  /// Sets the members of `attention` that belong to the molecule's terms.
   void fill(const Pack& pack, std::size_t molecule, Attention& attention) const;
-  /// Rows by step have their gradients in `flat` at once.
+  /// Sets the members of `gradient`. Gradients of walk rows go directly to `flat`.
   void fill(const TableSet& set, const Pack& pack, std::size_t molecule, float* flat, AttentionGradient& gradient);
 
   void clear_gradients();
   void clear_gate_gradients();
-  /// Adds what the layers since the last clear left to the tables' gradients in `flat`, and the per-pair part to
+  /// Adds the gradients of all layers since the last clear to the tables' gradients in `flat`, and the per-pair part to
   /// `dbias`.
   void add_gradients(const TableSet& set, const Pack& pack, float* flat, float* dbias) const;
   void add_gate_gradients(const TableSet& set, const Pack& pack, float* flat, float* dgate);
@@ -54,7 +54,7 @@ class PackTerms {
                      float* flat) const;
 
   const EncoderShape& shape_;
-  std::vector<std::size_t> first_relation_;  ///< [molecules + 1] in the rows
+  std::vector<std::size_t> first_relation_;  ///< [molecules + 1] offsets in the rows
   Rows rows_, gradients_;
   const float* walk_rows_[3] = {};  ///< of query, key and value [K, d*H]; null = off
 };

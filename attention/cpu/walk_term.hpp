@@ -1,12 +1,12 @@
-// A bias, or a part of the gate, by the vectors of pairs: random walks between two atoms (Ma et al. 2023, section 3.1),
-// paths, rings (docs/models/formula.md section 5).
+// A bias or gate term from the vectors of pairs: random walks between two atoms (Ma et al. 2023, section 3.1), paths,
+// rings (docs/models/formula.md section 5).
 #pragma once
 
 #include "attention/cpu/pair_terms.hpp"
 
 namespace molgraph::cpu {
 
-/// `flat_`: weight [columns of the vector, heads].
+/// `flat_` contains weight [columns of the vector, heads].
 class WalkTerm final : public PlainPairTerm {
  public:
   WalkTerm(const PairTerm& term, const ParameterList& parameters);

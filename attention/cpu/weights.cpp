@@ -49,7 +49,7 @@ void pack(const float* flat, const LinearOffsets& offsets, bool training, Precis
   pack(weight, offsets.in, offsets.out_stride, precision, linear.forward);
   if (!training) return;
   std::vector<float> transposed(offsets.out_stride * offsets.in_stride, 0.0f);
-  for (std::size_t first = 0; first < offsets.out_stride; first += kBlock)  // a block's lines stay in the cache
+  for (std::size_t first = 0; first < offsets.out_stride; first += kBlock)  // blocks stay in the cache
     for (std::size_t i = 0; i < offsets.in; ++i)
       for (std::size_t o = first; o < first + kBlock; ++o)
         transposed[o * offsets.in_stride + i] = weight[i * offsets.out_stride + o];
@@ -84,7 +84,7 @@ FlatLayout::ChannelMap FlatLayout::channels(const Source& from, Channels kind, s
   return {steps(width, 1), width, padded(width)};
 }
 
-// Rows beyond the parameter's last share it.
+// Rows beyond the parameter's last row share that row.
 void FlatLayout::record(const ParameterSpec& spec, std::size_t offset, std::vector<std::size_t> row,
                         std::vector<std::size_t> column) {
   const std::size_t last = spec.shape.size() > 1 ? static_cast<std::size_t>(spec.shape[0]) - 1 : 0;
@@ -101,7 +101,7 @@ std::size_t FlatLayout::place(const ParameterSpec& spec, std::size_t size, std::
   return offset;
 }
 
-// A Linear's weight is [out, in].
+// The weight of a Linear is [out, in].
 LinearOffsets FlatLayout::linear(const Source& from, const std::string& name, Channels in, Channels out) {
   const ParameterSpec& weight = from.parameters.at(name + ".weight");
   const ChannelMap of_out = channels(from, out, weight.shape[0]), of_in = channels(from, in, weight.shape[1]);
@@ -111,7 +111,7 @@ LinearOffsets FlatLayout::linear(const Source& from, const std::string& name, Ch
   return offsets;
 }
 
-// One matrix [C, 3 * inner_stride] and one bias from the three Linears.
+// Merges the three Linears into one matrix [C, 3 * inner_stride] and one bias.
 LinearOffsets FlatLayout::query_key_value(const Source& from, const std::string& prefix) {
   const EncoderShape& shape = from.shape;
   const std::size_t columns = 3 * shape.inner_stride;
@@ -147,7 +147,7 @@ TableSet FlatLayout::tables(const Source& from, int layer) {
   TableSet set;
   const auto add = [&](const RelationTable& table) {
     const ParameterSpec* spec = from.parameters.find(owner + table.name);
-    if (spec == nullptr) return;  // another owner has it
+    if (spec == nullptr) return;  // the table has another owner
     const bool per_head = table.fills == TermFills::bias || table.fills == TermFills::gate;
     const std::size_t width = per_head ? shape.heads : shape.inner;
     const std::size_t rows = table.row == RelationTable::Row::topology ? shape.topology_classes
@@ -161,7 +161,7 @@ TableSet FlatLayout::tables(const Source& from, int layer) {
   for (const RelationTable& table : gate_tables(shape.options)) add(table);
   if (const ParameterSpec* v = from.parameters.find(owner + "position_bias"); v != nullptr) {
     set.position_bias = place(*v, shape.inner, {0}, channels);
-    if (set.find(TermFills::bias) == kNone) {  // what v becomes needs a place
+    if (set.find(TermFills::bias) == kNone) {  // v is converted to a bias by class, which needs a table
       set.tables.push_back({.offset = size_});
       size_ += padded(shape.topology_classes * shape.heads);
     }
@@ -192,8 +192,8 @@ FlatLayout::FlatLayout(const EncoderShape& shape, const ParameterList& parameter
   if (parameters.find("encoder.final_norm.weight") != nullptr) final_norm = norm(from, "encoder.final_norm");
 }
 
-// Calls visit(index in the parameter, index in the flat buffer). One of the two runs across the other's rows, so
-// columns go in blocks whose cache lines are still there for the next row.
+// Calls visit(index in the parameter, index in the flat buffer). The two layouts may be transposed, so columns are
+// processed in blocks whose cache lines are still in the cache for the next row.
 template <class Visit>
 void FlatLayout::for_each_number(const Placement& p, Visit visit) {
   constexpr std::size_t kColumns = 64;
@@ -236,7 +236,7 @@ void EncoderWeights::assign(const TensorLookup& tensors, bool training, int thre
   });
 }
 
-// Dai et al.'s alpha v.PQ[t] is a bias by class.
+// The term alpha v.PQ[t] of Dai et al. is a bias by class.
 void EncoderWeights::add_global_bias(const TableSet& set) {
   if (set.position_bias == kNone) return;
   const float *v = at(set.position_bias), *query = at(set.find(TermFills::query_rows));

@@ -1,5 +1,5 @@
-// The encoder's parameters as the CPU engine wants them: head-innermost, padded, packed for the products; and the way
-// of the gradients back to the parameters' own layout.
+// The encoder's parameters in the layout of the CPU engine: head-innermost, padded and packed for matrix products; and
+// the conversion of gradients back to the parameters' layout.
 #pragma once
 
 #include <cstdint>
@@ -13,40 +13,40 @@
 
 namespace molgraph::cpu {
 
-/// Sizes that everything follows from. H padded heads, d head width, all strides in floats.
+/// Sizes of the encoder's arrays. H padded heads, d head width; all strides in floats.
 struct EncoderShape {
   explicit EncoderShape(const ModelPlan& plan);
 
   EncoderOptions options;
   std::size_t topology_classes, edge_classes;
-  bool edges;                 ///< some table has a row per edge class
+  bool edges;                 ///< a table has a row per edge class
   std::size_t heads;          ///< H, padded
   std::size_t head_width;     ///< d
-  std::size_t inner;          ///< d*H: queries, keys, values
-  std::size_t inner_stride;   ///< of one of the three
+  std::size_t inner;          ///< d*H: width of queries, keys and values
+  std::size_t inner_stride;   ///< stride of each of the three
   std::size_t width, stride;  ///< C and its padding
   std::size_t ffn, ffn_stride;
-  std::size_t steps;  ///< columns of the pairs' vectors that weight rows; 0 = no table has such rows
+  std::size_t steps;  ///< columns of the pairs' vectors that weight walk rows; 0 = no table has walk rows
   float scale;        ///< alpha
 };
 
 inline constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
-/// A relation table (spec/terms.hpp) in the flat buffer: a row per class, of d*H floats, or of H where it fills bias or
+/// A relation table (spec/terms.hpp) in the flat buffer: a row per class, with d*H floats, or H floats for bias and
 /// gate.
 struct PlacedTable {
   TermFills fills = TermFills::bias;
   RelationTable::Row row = RelationTable::Row::topology;
   std::size_t offset = 0;
 };
-/// Those of one layer, or those that all layers share, in the order in which their rows are added up.
+/// The tables of one layer, or those that all layers share, in the order in which their rows are added up.
 struct TableSet {
   std::vector<PlacedTable> tables;
   std::size_t position_bias = kNone;  ///< [d*H] Dai et al.'s v, which becomes a bias by topology class
-  /// Offset of the first table of this kind; kNone = there is none.
+  /// Offset of the first table of this kind, or kNone.
   std::size_t find(TermFills fills, RelationTable::Row row = RelationTable::Row::topology) const;
 };
-/// y = x W + b, W [in, out] with padded out.
+/// y = x W + b, W [in, out] with `out` padded.
 struct LinearOffsets {
   std::size_t weight = 0, bias = 0, in = 0, in_stride = 0, out_stride = 0;
 };
@@ -57,7 +57,7 @@ struct LayerOffsets {
   TableSet own;
 };
 
-/// Where everything stands in a flat buffer: weights and gradients share this plan.
+/// The layout of a flat buffer of weights or gradients.
 class FlatLayout {
  public:
   FlatLayout(const EncoderShape& shape, const ParameterList& parameters);
@@ -73,17 +73,17 @@ class FlatLayout {
   void add_to(const float* flat, const GradientLookup& gradients, int threads) const;
 
  private:
-  /// Number (parameter_row[e], c) of the parameter is number offset + row[e] + column[c] of the buffer.
+  /// Element (parameter_row[e], c) of the parameter is element offset + row[e] + column[c] of the buffer.
   struct Placement {
     std::string name;
     std::size_t offset = 0;
     std::vector<std::size_t> parameter_row, row, column;
   };
-  /// How the channels of one side of a Linear are laid out.
+  /// The layout of the channels of one side of a Linear.
   enum class Channels : std::uint8_t { plain, by_head };
   struct ChannelMap {
-    std::vector<std::size_t> at;  ///< of each of the parameter's channels
-    std::size_t extent, stride;   ///< behind the last one; padded
+    std::vector<std::size_t> at;  ///< position of each of the parameter's channels
+    std::size_t extent, stride;   ///< end of the last channel; padded size
   };
   struct Source {
     const EncoderShape& shape;
@@ -105,33 +105,33 @@ class FlatLayout {
   std::size_t size_ = 0;
 };
 
-/// A matrix [depth, columns] as the products read it; of the two arrays one is filled.
+/// A matrix [depth, columns] packed for products. Only one of the two arrays is filled.
 struct PackedMatrix {
   std::size_t depth = 0, columns = 0;
   std::vector<float> fp32;
   std::vector<std::uint16_t> bf16;
 };
-/// One Linear ready for use.
+/// One Linear, packed for products.
 struct PackedLinear {
-  PackedMatrix forward, backward;  ///< W [in, out_stride], and W^T [out_stride, in_stride] for the way back
+  PackedMatrix forward, backward;  ///< W [in, out_stride]; W^T [out_stride, in_stride] for the backward pass
   const float* bias = nullptr;
 };
 struct PackedLayer {
   PackedLinear qkv, output, linear1, linear2;
 };
 
-/// Everything derived from one state of the parameters.
+/// All arrays derived from one state of the parameters.
 class EncoderWeights {
  public:
   EncoderWeights(const EncoderShape& shape, const ParameterList& parameters);
-  /// Reads the parameters; `training` also prepares the way back.
+  /// Reads the parameters. `training` also prepares the backward pass.
   void assign(const TensorLookup& tensors, bool training, int threads, Precision precision = Precision::fp32);
-  /// Adds the sum of gradients in `flat` (as FlatLayout, changed here) to the parameters'.
+  /// Adds the sum of gradients in `flat` (layout: FlatLayout) to the parameters' gradients. Modifies `flat`.
   void add_gradients(float* flat, const GradientLookup& gradients, int threads) const;
 
   const FlatLayout& layout() const { return layout_; }
   const PackedLayer& layer(std::size_t k) const { return layers_[k]; }
-  /// null where kNone
+  /// Pointer to the weights at `offset`; null for kNone.
   const float* at(std::size_t offset) const { return offset == kNone ? nullptr : flat_.data() + offset; }
 
  private:

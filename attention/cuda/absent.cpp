@@ -1,4 +1,4 @@
-// The CUDA engine of a build without nvcc: there is none, and it says so.
+// Replacement for the CUDA engine in a build without nvcc: every function reports that CUDA is missing.
 #include "attention/cuda/cuda_engine.hpp"
 
 namespace molgraph {

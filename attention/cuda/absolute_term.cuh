@@ -1,4 +1,4 @@
-// P_Q(i).P_K(j) of tokens' places (Chen et al. 2021, eq. 1).
+// P_Q(i).P_K(j) of the tokens' absolute positions (Chen et al. 2021, eq. 1).
 #pragma once
 
 #include <string>
@@ -69,7 +69,7 @@ class AbsoluteTerm : public PairTermPart {
 
   Stream stream_;
   int heads_, steps_;
-  std::int64_t rows_[2], walk_[2];  ///< of the query's side, of the key's
+  std::int64_t rows_[2], walk_[2];  ///< for query, for key
   AbsoluteTask task_;
   Array<float> factor_[2], dfactor_[2];
 };

@@ -1,4 +1,4 @@
-// What a model on a device is given beside batches (plan_check.hpp): std::invalid_argument for what does not fit.
+// Checks of a device model's inputs other than batches (plan_check.hpp). Throw std::invalid_argument for invalid input.
 #pragma once
 
 #include <algorithm>
@@ -13,19 +13,20 @@ namespace molgraph::cuda {
 
 inline void check_tensors(const Parameters& parameters, const TensorLookup& tensors) {
   for (const Parameters::Placed& t : parameters)
-    if (tensors(t.spec->name) == nullptr) throw std::invalid_argument("the engine was given no tensor " + t.spec->name);
+    if (tensors(t.spec->name) == nullptr)
+      throw std::invalid_argument("invalid engine input: missing tensor " + t.spec->name);
 }
 
 inline void check_numbers(std::span<const std::int64_t> numbers, std::int64_t molecules) {
   for (const std::int64_t number : numbers)
     if (number < 0 || number >= molecules)
-      throw std::invalid_argument("the engine was given the molecule " + std::to_string(number) + " of " +
-                                  std::to_string(molecules));
+      throw std::invalid_argument("invalid engine input: molecule " + std::to_string(number) +
+                                  " does not exist; the number of molecules is " + std::to_string(molecules));
 }
 
 /// `outputs` of the model, `molecules` on the device.
 inline void check_training(const UpdateOptions& o, std::size_t outputs, std::int64_t molecules) {
-  const auto fail = [](const std::string& what) { throw std::invalid_argument("the engine was given " + what); };
+  const auto fail = [](const std::string& what) { throw std::invalid_argument("invalid engine input: " + what); };
   const std::size_t targets = static_cast<std::size_t>(std::max(o.targets, 0)),
                     classes = targets > 0 ? outputs / targets : 0;
   if (targets == 0 || outputs % targets != 0 || ((o.loss != Loss::ce || !o.losses.empty()) && classes != 1))
@@ -37,13 +38,13 @@ inline void check_training(const UpdateOptions& o, std::size_t outputs, std::int
   if (!o.weight.empty() && o.weight.size() != o.target.size())
     fail(std::to_string(o.weight.size()) + " weights for " + std::to_string(o.target.size()) + " target values");
   if (!o.losses.empty() && (o.losses.size() != targets || std::ranges::count(o.losses, Loss::ce) > 0))
-    fail("losses of other targets");
+    fail("invalid losses per target");
   const bool labels = o.losses.empty() && o.loss == Loss::ce;
   if (labels && std::any_of(o.target.begin(), o.target.end(),
                             [&](float of) { return of < 0 || of >= static_cast<float>(classes); }))
-    fail("a label that is no class");
+    fail("a label that is not a class");
   const bool scaled = !labels && (!o.losses.empty() || o.loss != Loss::bce);
-  if (scaled && (o.shift.size() != outputs || o.scale.size() != outputs)) fail("a scaling of other targets");
+  if (scaled && (o.shift.size() != outputs || o.scale.size() != outputs)) fail("the scaling has the wrong size");
 }
 
 }  // namespace molgraph::cuda

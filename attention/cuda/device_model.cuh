@@ -1,5 +1,5 @@
-// What a model on the device does whatever its products read: parameters, batches, predictions, and updates on resident
-// molecules. What it computes stands in model.cu.
+// The part of a device model that does not depend on the type of the products' factors: parameters, batches,
+// predictions, and updates on resident molecules. model.cu contains the computation.
 #pragma once
 
 #include <algorithm>
@@ -19,10 +19,10 @@
 
 namespace molgraph::cuda {
 
-// Gradients are summed in this many slices, or fewer where there are many parameters.
+// Gradients are summed in this many slices; in fewer if there are many parameters.
 inline constexpr int kSlices = 8;
 inline constexpr std::int64_t kSliceFloats = std::int64_t{1} << 23;
-// Batches of training are filled up to these steps, so that few recordings serve all of them.
+// Training batches are rounded up to multiples of these, so a few recordings serve all batches.
 inline constexpr FillUp kTrainingFill{.rows = 128, .relations = 512, .pairs = 8192, .molecules = 32};
 
 inline const ModelPlan& checked(const ModelPlan& plan) {
@@ -30,7 +30,7 @@ inline const ModelPlan& checked(const ModelPlan& plan) {
   return plan;
 }
 
-/// What does not depend on the type of the products' factors.
+/// Base class that does not depend on the type of the products' factors.
 class DeviceModel : public Engine, public ResidentTraining {
  public:
   DeviceModel(const ModelPlan& plan, int number) : plan_(checked(plan)), parameters_(plan), number_(number) {
@@ -46,25 +46,25 @@ class DeviceModel : public Engine, public ResidentTraining {
   DeviceModel(const DeviceModel&) = delete;
   DeviceModel& operator=(const DeviceModel&) = delete;
 
-  /// Makes what is derived from the weights: rounded copies, tables of paths and classes.
+  /// Computes what depends on the weights alone: rounded copies, tables of paths and classes.
   virtual void derive() = 0;
-  /// The molecules' predictions [B, outputs], on the device.
+  /// Returns the molecules' predictions [B, outputs] on the device.
   virtual const float* forward(const ResidentMolecules& set, const BatchPlaces& batch, const DrawKey* draws,
                                const float* perturbation, bool keep) = 0;
   virtual const float* states(int layer) const = 0;
-  /// From dscaled [B, outputs] to the partial gradients; returns the node input's [rows, C].
+  /// Computes the partial gradients from dscaled [B, outputs]. Returns the gradient of the node input [rows, C].
   virtual const float* backward(const float* dscaled) = 0;
 
   std::size_t outputs() const override { return static_cast<std::size_t>(plan_.outputs); }
   PackOptions pack_options() const override {
     PackOptions options = plan_.pack;
-    options.paths = false;  // the device finds them itself
+    options.paths = false;  // the device computes paths itself
     return options;
   }
   std::int64_t pairs_per_call() const override { return std::int64_t{1} << 20; }
   ResidentTraining* resident() override { return this; }
 
-  /// Prediction and training need the same.
+  /// Prediction and training need the same data.
   void assign(const TensorLookup& tensors, bool) override {
     check_tensors(parameters_, tensors);
     copy_in(tensors, weights_.data());
@@ -72,7 +72,7 @@ class DeviceModel : public Engine, public ResidentTraining {
     derived_ = false;
   }
   void read(const GradientLookup& tensors) const override { copy_out(weights_.data(), tensors); }
-  /// Tensors by name to or from a flat array.
+  /// Copies tensors by name to or from a flat array.
   void copy_in(const TensorLookup& tensors, float* to) const {
     use_device(number_);
     for (const Parameters::Placed& t : parameters_)
@@ -88,8 +88,8 @@ class DeviceModel : public Engine, public ResidentTraining {
   }
 
   void refresh() {
-    if (!assigned_) throw std::invalid_argument("the engine was given no weights");
-    use_device(number_);  // which device is meant is a thread's own matter
+    if (!assigned_) throw std::invalid_argument("the engine has no weights");
+    use_device(number_);  // the current device is a property of the thread
     if (!derived_) derive();
     derived_ = true;
   }
@@ -116,7 +116,7 @@ class DeviceModel : public Engine, public ResidentTraining {
   void predict(const GraphBatch& batch, float* scaled, const std::vector<KeptStates>& kept) override {
     for (const KeptStates& k : kept) check_layer(k.layer, plan_);
     if (batch.size() == 0) return;
-    const MoleculeArrays arrays = arrays_of(batch);  // the host's work is done side by side
+    const MoleculeArrays arrays = arrays_of(batch);  // without the lock: threads do the host's work in parallel
     const std::lock_guard lock(turn_);
     load(arrays, {});
     const bool inner = std::any_of(kept.begin(), kept.end(), [](const KeptStates& k) { return k.layer > 0; });
@@ -198,7 +198,7 @@ class DeviceModel : public Engine, public ResidentTraining {
   void swap_average() override {
     if (options_.average == 0) return;
     std::swap(weights_, average_);
-    recordings_.clear();  // they hold the pointers
+    recordings_.clear();  // they contain the pointers
     derived_ = false;
   }
 
@@ -233,21 +233,21 @@ class DeviceModel : public Engine, public ResidentTraining {
 
   ModelPlan plan_;
   Parameters parameters_;
-  int number_;  ///< of the device
+  int number_;  ///< of the GPU
   Stream stream_ = nullptr;
-  std::mutex turn_;  ///< of a thread in predict()
+  std::mutex turn_;  ///< locked by the thread in predict()
   int slices_ = 1;
   bool assigned_ = false;
-  bool derived_ = false;  ///< derive() was called since the weights changed
+  bool derived_ = false;  ///< true: derive() was called after the last change of the weights
   Array<float> weights_, partial_, gradient_, perturbation_, dscaled_;
   ResidentMolecules transient_, set_;
   BatchPlaces places_;
-  MoleculeArrays waiting_;     ///< for upload_molecules(), or from batch to batch
-  bool streams_ = false;       ///< the latter
-  std::int64_t uploaded_ = 0;  ///< molecules
+  MoleculeArrays waiting_;     ///< for upload_molecules(), or for streaming
+  bool streams_ = false;       ///< the molecules stay on the host
+  std::int64_t uploaded_ = 0;  ///< number of molecules
 
   // training
-  /// Everything that arguments of an update's launches depend on, beside pointers.
+  /// All values except pointers that the arguments of an update's launches depend on.
   using Likeness = std::tuple<int, int, std::int64_t, std::int64_t, std::vector<BatchPlaces::Class>>;
   UpdateOptions options_;
   std::int64_t updates_ = 0;
@@ -269,10 +269,10 @@ inline void DeviceModel::start_training(const UpdateOptions& options, std::int64
                                         const UpdateStateSource& state) {
   use_device(number_);
   check_training(options, outputs(), uploaded_);
-  recordings_.clear();  // they hold the last training's loss, targets and average
+  recordings_.clear();  // they contain the previous training's loss, targets and average
   seen_.clear();
   options_ = options;
-  options_.target.clear();  // on the device from here on
+  options_.target.clear();  // from here on, they are on the device
   options_.bound.clear();
   options_.weight.clear();
   options_.losses.clear();
@@ -311,7 +311,7 @@ inline void DeviceModel::start_training(const UpdateOptions& options, std::int64
 
 inline void DeviceModel::gradients_on_device() {
   derive();
-  const bool any = places_.molecules > 0;  // a process may have no part of a batch
+  const bool any = places_.molecules > 0;  // a process may have no molecules of a batch
   const float* scaled = any ? forward(set_, places_, &places_.step->draws, nullptr, true) : nullptr;
   const auto values = static_cast<std::size_t>(places_.molecules) * outputs();
   launch(stream_, loss_kernel, 1u, kLossThreads, kLossThreads * sizeof(double),
@@ -349,7 +349,7 @@ inline void DeviceModel::weights_on_device() {
 
 inline void DeviceModel::prepare_step(std::span<const std::int64_t> numbers, std::uint32_t update, double learning_rate,
                                       std::int64_t targets) {
-  if (kind_.data() == nullptr) throw std::logic_error("start_training() comes first");
+  if (kind_.data() == nullptr) throw std::logic_error("start_training() must be called first");
   use_device(number_);
   ++updates_;
   const StepNumbers of{.draws = draw_key(options_.seed, update, 0),
@@ -364,7 +364,7 @@ inline void DeviceModel::prepare_step(std::span<const std::int64_t> numbers, std
 inline void DeviceModel::step(std::span<const std::int64_t> numbers, std::uint32_t update, double learning_rate,
                               std::int64_t targets) {
   prepare_step(numbers, update, learning_rate, targets);
-  // The first batch of a kind runs as it is and takes what memory it needs; the second is recorded.
+  // The first batch of a kind runs directly and allocates the memory that it needs. The second is recorded.
   const Likeness likeness{places_.molecules, places_.rows, places_.relations, places_.pairs, places_.classes};
   if (recorded_allocations_ != allocations) {
     recordings_.clear();
@@ -378,7 +378,7 @@ inline void DeviceModel::step(std::span<const std::int64_t> numbers, std::uint32
   recording ? recording->run() : work();
   if (!alone) {
     options_.sum_over_processes(gradient_.data(), static_cast<std::size_t>(parameters_.size()), stream_);
-    Update sums = update_of(kind_.data(), squares_.data());  // the norm is that of the sum: one slice, itself
+    Update sums = update_of(kind_.data(), squares_.data());  // the norm of the sum; one slice: gradient_
     sums.partial = gradient_.data();
     sums.slices = 1;
     launch(stream_, sum_slices_kernel, static_cast<unsigned>(blocks()), kUpdateThreads, kUpdateThreads * sizeof(double),

@@ -1,6 +1,5 @@
-// The encoder stack on the device: all layers forward, all layers back. As in the CPU engine (cpu/encoder.hpp), the
-// stack has 2L half-layers, and stage s stands before half-layer s: `sum` is the residual stream, `normed` its
-// LayerNorm.
+// The encoder stack on the device, forward and backward. As in the CPU engine (cpu/encoder.hpp), the stack has 2L
+// half-layers, and stage s precedes half-layer s: `sum` is the residual stream, `normed` its LayerNorm.
 #pragma once
 
 #include <cmath>
@@ -26,7 +25,7 @@ class Encoder {
         fused_(Products<E>::has_whole_rows(o_.width)), states_(layers_), stages_(2 * layers_ + 1),
         flows_(grouped_ ? 2 * layers_ : 1), norm_sums_(stream), scale_sums_(stream) {}
 
-  /// Makes what is derived from the weights alone: the bias by topology class.
+  /// Computes what depends on the weights alone: the bias by topology class.
   void derive(const Weights& w) {
     if (!o_.terms.bias && !o_.terms.global_bias) return;
     class_bias_.resize(places_.relations.size());
@@ -37,11 +36,12 @@ class Encoder {
              class_bias_[k].sized(static_cast<std::size_t>(size)));
     }
   }
-  /// `input` [rows, C] is kept by reference until the next forward().
+  /// Keeps `input` [rows, C] by reference until the next forward().
   void forward(const WeightView<E>& weights, const PassInput& pass, const float* input);
-  /// [rows, C] 0 = node input, l = after block l, -1 = output. Only of a pass that keeps, but for -1.
+  /// Returns [rows, C]: 0 = node input, l = after block l, -1 = output. All except -1 require a pass with
+  /// PassInput::keep.
   const float* states(int layer) const;
-  /// `flow` [rows, C]: the output's gradient, becomes the input's.
+  /// `flow` [rows, C]: in: the output's gradient, out: the input's gradient.
   void backward(const WeightView<E>& weights, float* flow);
 
  private:
@@ -53,7 +53,7 @@ class Encoder {
   struct LayerState {
     Array<E> qkv, hidden, slope;
   };
-  /// What the gradients of a half-layer's weights are made of.
+  /// Factors of the gradients of a half-layer's weights.
   struct Flow {
     Array<E> dy, dhidden;
   };
@@ -62,7 +62,7 @@ class Encoder {
   int rows() const { return pass_.batch->rows; }
   std::size_t floats(int width) const { return static_cast<std::size_t>(rows()) * static_cast<std::size_t>(width); }
   E* z(std::size_t k) { return z_.data() + (pass_.keep ? k : 0) * floats(o_.width); }
-  /// What the output product reads: z, or z scaled by degrees.
+  /// Input of the output product: z, or z scaled by degrees.
   E* attended(std::size_t k) {
     return o_.degree_scaler ? scaled_z_.data() + (pass_.keep ? k : 0) * floats(o_.width) : z(k);
   }
@@ -114,7 +114,8 @@ class Encoder {
   WeightGradients<E> weight_gradients(const WeightView<E>& w) const {
     return {.rows = rows(), .slices = w.slices, .slice_stride = w.size};
   }
-  /// A narrow model's wait until the end, to be computed together: alone they are too small for the device.
+  /// In narrow models, weight gradients wait until the end and are computed together, because single ones are too small
+  /// for the device.
   void weight_gradient(const WeightView<E>& w, const LinearPlace& linear, const E* x, const E* dy) {
     waiting_.push_back({dy, x, w.gradient(linear.weight), w.gradient(linear.bias), linear.out, linear.in});
     if (grouped_) return;
@@ -125,19 +126,19 @@ class Encoder {
   }
   ResidualNorm<E> norm_of(const WeightView<E>& w, std::size_t s, const float* x, const float* branch,
                           const Dropout& dropout);
-  /// Half-layer s ends: its last product is the branch, and the LayerNorm of the next one follows.
+  /// Ends half-layer s: its last product is the branch, followed by the LayerNorm of the next half-layer.
   void end_half_layer(const WeightView<E>& w, std::size_t s, Product<E> branch);
-  /// Then, if half-layer `next` is to come on the way back, its dropout.
+  /// Also applies the dropout of half-layer `next` if the backward pass continues with it.
   NormGradient<E> norm_back(const WeightView<E>& w, std::size_t s, const float* dy, float* dx, bool accumulate,
                             std::size_t next);
-  /// Back at the beginning of half-layer s, whose input has the gradient `dinput`.
+  /// Backward pass at the beginning of half-layer s, whose input has the gradient `dinput`.
   void begin_half_layer_back(const WeightView<E>& w, std::size_t s, Product<E> dinput, float* flow_in);
   int norm_blocks() const { return fused_ ? static_cast<int>(blocks_for(rows(), kProductRows)) : norm_parts(rows()); }
   static constexpr std::size_t kNothing = ~std::size_t{0};
   Dropout residual_dropout(std::size_t s) const {
     return dropout(s / 2, s % 2 == 0 ? RandomSite::attention_residual : RandomSite::ffn_residual, o_.dropout);
   }
-  /// Out of what all layers share, or each has.
+  /// Selects the element of layer k, or the one that all layers share.
   template <class T>
   static const T& of_layer(const std::vector<T>& all, std::size_t k) {
     return all[all.size() == 1 ? 0 : k];
@@ -146,10 +147,10 @@ class Encoder {
   WalkTables walk_tables(const WeightView<E>& w, std::size_t k) const;
   ClassBias class_bias(const Weights& w, std::size_t k) const;
   Attention<E> attention_of(const WeightView<E>& w, std::size_t k, const BatchPlaces::Class& some);
-  /// Returns the product that is the input's gradient.
+  /// Returns the product that gives the input's gradient.
   Product<E> attend_back(const WeightView<E>& w, std::size_t k, const E* dy);
-  /// Numbers per relation of what a table fills, and where the attention's way back leaves their gradients, [relations
-  /// of the batch, numbers].
+  /// Values per relation in a table, and where the attention's backward pass writes their gradients, [relations of the
+  /// batch, values].
   int table_width(TermFills fills) const {
     return fills == TermFills::bias || fills == TermFills::gate ? o_.heads : o_.width;
   }
@@ -157,7 +158,7 @@ class Encoder {
     const auto floats = static_cast<std::size_t>(pass_.batch->relations) * static_cast<std::size_t>(table_width(fills));
     return wanted ? drows_[static_cast<std::size_t>(fills)].sized(floats) : nullptr;
   }
-  /// Rows per molecule and step, where gradients of a table of walks are left: [molecules K, C].
+  /// Rows per molecule and step for the gradients of a walk table: [molecules K, C].
   std::int64_t walk_rows() const { return std::int64_t{pass_.batch->molecules} * o_.pair_vector().size(); }
   float* walk_slope(bool wanted, TermFills fills) {
     const auto floats = static_cast<std::size_t>(walk_rows()) * static_cast<std::size_t>(o_.width);
@@ -171,8 +172,8 @@ class Encoder {
   Stream stream_;
   Products<E> multiply_;
   std::size_t layers_;
-  bool grouped_;  ///< the weights' gradients
-  bool fused_;    ///< LayerNorms, with the products before them
+  bool grouped_;  ///< weight gradients are computed together
+  bool fused_;    ///< LayerNorms are part of the preceding products
   PassInput pass_;
   const float* input_ = nullptr;
   std::vector<LayerState> states_;
@@ -183,12 +184,12 @@ class Encoder {
   std::vector<Array<float>> class_bias_;  ///< b[t] [T, H]: one for all layers, or one per layer; empty = none
   Array<float> branch_, dbranch_, scratch_, dclass_bias_;
   Array<float> drows_[5], dwalks_[5];  ///< by TermFills
-  Array<E> z_, scaled_z_, dz_, dqkv_;  ///< but for dz: [layers, ...]
+  Array<E> z_, scaled_z_, dz_, dqkv_;  ///< except dz: [layers, ...]
 };
 
 template <class E>
 NormPlace Encoder<E>::norm_place(std::size_t s) const {
-  if (o_.post_ln) {  // behind every half-layer
+  if (o_.post_ln) {  // after every half-layer
     if (s == 0) return {};
     const LayerPlaces& layer = places_.layers[(s - 1) / 2];
     return s % 2 == 1 ? layer.attention_norm : layer.ffn_norm;
@@ -246,7 +247,7 @@ TermTables Encoder<E>::term_tables(const WeightView<E>& w, std::size_t k) const 
   };
   for (const TablePlaces::One& one : of_layer(places_.relations, k).tables) {
     TableRows* rows = rows_of(one.table.fills);
-    if (rows == nullptr) continue;  // the bias is derived: class_bias_
+    if (rows == nullptr) continue;  // the bias is computed in advance: class_bias_
     switch (one.table.row) {
       case RelationTable::Row::topology: rows->topology = w.at(one.offset); break;
       case RelationTable::Row::edge: rows->edge = w.at(one.offset); break;
@@ -326,7 +327,7 @@ void Encoder<E>::forward(const WeightView<E>& w, const PassInput& pass, const fl
   else residual_norm(stream_, norm_of(w, 0, input, nullptr, {}));
   const std::size_t kept = pass_.keep ? layers_ : 1,
                     unsure = static_cast<std::size_t>(pass_.batch->last_rows) * static_cast<std::size_t>(o_.width);
-  E* first_z = z_.sized(kept * wide);  // rows of no molecule are written by nobody
+  E* first_z = z_.sized(kept * wide);  // no kernel writes rows of no molecule
   clear_each(first_z + wide - unsure, wide * sizeof(E), unsure * sizeof(E), kept, stream_);
   if (o_.degree_scaler) (void)scaled_z_.sized(kept * wide);
   for (std::size_t s = 0; s < last; ++s) {

@@ -1,5 +1,5 @@
-// The way back through the encoder's layers (encoder.cuh): from the output's gradient to the parameters' and the node
-// input's.
+// The backward pass through the encoder's layers (encoder.cuh): from the output's gradient to those of the parameters
+// and the node input.
 #pragma once
 
 #include "attention/cuda/encoder.cuh"
@@ -76,7 +76,8 @@ Product<E> Encoder<E>::attend_back(const WeightView<E>& w, std::size_t k, const 
   return back(w, layer.qkv, dqkv(k));
 }
 
-// Takes the sums by relation to the tables: after every layer if the layers have their own, else after the first layer.
+// Adds the sums by relation to the tables: after every layer if layers have their own tables, otherwise after the first
+// layer.
 template <class E>
 void Encoder<E>::finish_tables(const WeightView<E>& w, std::size_t k) {
   TableGradients tables(stream_);
@@ -124,7 +125,7 @@ void Encoder<E>::finish_tables(const WeightView<E>& w, std::size_t k) {
 template <class E>
 void Encoder<E>::backward(const WeightView<E>& w, float* flow_in) {
   const std::size_t last = 2 * layers_, wide = floats(o_.width);
-  // `flow_in` is the gradient of what is carried along: of `sum` with pre-LN, of `normed` with post-LN.
+  // `flow_in` is the gradient of the residual stream: of `sum` with pre-LN, of `normed` with post-LN.
   norm_sums_.begin(last + 1, norm_blocks(), o_.width);
   if (o_.degree_scaler) scale_sums_.begin(layers_, norm_parts(rows()), o_.width);
   const std::size_t copies = grouped_ ? layers_ : 1, size = floats(3 * o_.width);

@@ -1,4 +1,4 @@
-// The task head, and its way back (cf. cpu/head.hpp).
+// The task head, forward and backward (compare cpu/head.hpp).
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace molgraph::cuda {
 
-/// The task head on what it reads of the tokens' rows; its products are float32 always.
+/// The task head, applied to its readout of the tokens' rows. Its products are always float32.
 class Head {
  public:
   Head(const ModelPlan& plan, const Parameters& p, Stream stream)
@@ -36,7 +36,7 @@ class Head {
     add("linear", plan.outputs, false, false);
   }
 
-  /// `states` [rows, C] -> [B, outputs] on the device. `set` and `draws` as PassInput's.
+  /// `states` [rows, C] -> [B, outputs] on the device. `set` and `draws` as in PassInput.
   float* forward(const Weights& w, const ResidentMolecules& set, const BatchPlaces& batch, const DrawKey* draws,
                  const float* states) {
     const auto count = static_cast<std::size_t>(batch.molecules);
@@ -163,7 +163,7 @@ class Head {
   struct Layer {
     LinearPlace linear;
     bool gelu = false;
-    bool mixes = false;  ///< reads the molecule's inputs too
+    bool mixes = false;  ///< also reads the molecule's inputs
     NormPlace norm;
     const float* input = nullptr;
     Array<float> output, slope, before_norm, normed, down, dx;

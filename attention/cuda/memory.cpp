@@ -12,7 +12,7 @@ constexpr std::size_t kPieces = 4, kAlignment = 256;
 struct Upload::Piece {
   char* memory = nullptr;
   std::size_t capacity = 0;
-  Event sent = nullptr;  ///< of the copy out of it
+  Event sent = nullptr;  ///< recorded after the copy from this piece
 };
 
 Upload::Upload() : pieces_(kPieces) {}

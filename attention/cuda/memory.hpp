@@ -1,4 +1,4 @@
-// Memory of the device, for host code.
+// Device memory for host code.
 #pragma once
 
 #include <atomic>
@@ -11,10 +11,10 @@
 
 namespace molgraph::cuda {
 
-/// Grows with every array that grows: what was recorded before may point to memory that is gone.
+/// Increases with every reallocation. Earlier recordings may contain addresses of released memory.
 inline std::atomic<std::uint64_t> allocations{0};
 
-/// An array on the device. It only grows; what it held is lost then.
+/// An array on the device. Its capacity never decreases. Growing discards the contents.
 template <class T>
 class Array {
  public:
@@ -49,8 +49,8 @@ class Array {
   std::size_t capacity_ = 0;
 };
 
-/// Several arrays to the device in copies that nobody waits for: they are put together in page-locked memory, of which
-/// there are a few pieces in turn, so that the next ones can be put together while the device still works.
+/// Copies several arrays to the device asynchronously. The arrays are collected in page-locked memory. There are a few
+/// such buffers, used in turn, so the next arrays can be collected while the device still works.
 class Upload {
  public:
   Upload();
@@ -59,15 +59,15 @@ class Upload {
   Upload& operator=(const Upload&) = delete;
 
   void begin();
-  /// Returns where the array will begin in send()'s, aligned for any type.
+  /// Returns the offset of the array in the target of send(), aligned for any type.
   std::size_t add(const void* from, std::size_t bytes);
   template <class T>
   std::size_t add(const std::vector<T>& from) {
     return add(from.data(), from.size() * sizeof(T));
   }
-  /// All in one copy, to one array.
+  /// Copies everything to one array.
   void send(Array<char>& to, Stream stream);
-  /// One of them to its own; after the last one, end().
+  /// Copies one of the arrays to a separate target. Call end() after the last one.
   void send(std::size_t at, std::size_t bytes, void* to, Stream stream);
   void end(Stream stream);
 

@@ -8,8 +8,7 @@ namespace molgraph {
 namespace cuda {
 namespace {
 
-/// The parts of a model, in the order in which a batch goes through them. `E`: float, or Bf16 as what the products
-/// read.
+/// The parts of a model, in the order of computation. `E`, the type that products read: float or Bf16.
 template <class E>
 class ModelOf : public DeviceModel {
  public:

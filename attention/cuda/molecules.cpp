@@ -10,12 +10,14 @@
 namespace molgraph::cuda {
 namespace {
 
-// Size classes, by largest number of tokens: molecules of one class share a launch, with memory for its largest one.
+// Size classes by largest number of tokens. Molecules of one class share a launch, which has memory for the largest
+// one.
 constexpr std::int32_t kTokenClasses[] = {32, 64, 1 << 20};
-// Half warps get a launch of their own if at least this share of the molecules fits into them.
+// Half warps get a separate launch if they are large enough for at least this fraction of the molecules.
 constexpr double kHalfWarpShare = 0.3;
 
-/// MoleculeArrays::pair_walks of molecule b, of n tokens: from [column, key, query] to [key, column, query].
+/// Appends MoleculeArrays::pair_walks of molecule b, which has n tokens: from [column, key, query] to [key, column,
+/// query].
 void append_pair_walks(const GraphBatch& batch, std::int64_t b, std::size_t n, const PairVector& vector,
                        std::vector<float>& to) {
   const auto steps = static_cast<std::size_t>(vector.size());
@@ -28,7 +30,7 @@ void append_pair_walks(const GraphBatch& batch, std::int64_t b, std::size_t n, c
     }
 }
 
-/// Were they made for a model with path terms?
+/// Returns true if the arrays were made for a model with path terms.
 bool paths_of(const MoleculeArrays& molecules) { return !molecules.distance.empty(); }
 
 }  // namespace
@@ -101,7 +103,7 @@ void MoleculeArrays::append(const GraphBatch& batch, const ModelPlan& plan) {
     };
     if (o.position != NodePosition::none) append_positions(o.position, positions);
     if (walks_wanted) append_positions(NodePosition::random_walk, walks);
-    if (resistances) {  // symmetric: query and key may change places
+    if (resistances) {  // symmetric: query and key are interchangeable
       rows.resize(count * count);
       resistance_distances(batch, static_cast<std::int64_t>(b), rows.data());
       for (std::size_t j = 0; j < n; ++j)
@@ -225,7 +227,7 @@ void ResidentMolecules::stream_in(const MoleculeArrays& all, std::span<const std
   std::size_t next = 0;
   visit_arrays(batch_, [&](auto& array, const auto& values) {
     if (values.size() + 1 > array.capacity())
-      array.sized(2 * (values.size() + 1));  // seldom: recordings know the place
+      array.sized(2 * (values.size() + 1));  // rarely, because recordings contain the address
     ring_.send(at[next++], values.size() * sizeof(values[0]), array.data(), stream);
   });
   ring_.end(stream);

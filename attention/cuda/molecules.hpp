@@ -1,6 +1,6 @@
-// Molecules as the kernels read them: what of a molecule never changes is made once on the host and stays on the
-// device, or on the host where the device is too small; a batch is then a list of numbers of molecules and where each
-// stands in it.
+// Molecules in the form that kernels read. The constant data of a molecule is computed once on the host and stays on
+// the device, or on the host if the device's memory is too small. A batch is then a list of molecule numbers and their
+// positions in the batch.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace molgraph::cuda {
 
-/// Resident: distances [key, query] per molecule, and the bonds of every atom by increasing partner.
+/// Resident arrays: distances [key, query] per molecule, and the bonds of every atom by increasing partner.
 struct BondGraph {
   const std::uint16_t* distance = nullptr;
   const std::int32_t* first_bond = nullptr;  ///< [atoms + 1]
@@ -21,7 +21,7 @@ struct BondGraph {
   const std::uint8_t* bond = nullptr;        ///< [2 bonds] id
 };
 
-/// On the host.
+/// Molecules on the host.
 struct MoleculeArrays {
   struct Entry {
     std::uint32_t row;
@@ -33,41 +33,41 @@ struct MoleculeArrays {
   std::vector<std::int32_t> degree;
   std::vector<std::uint16_t> relation;  ///< per molecule [key, query]: number of the pair's relation
   std::vector<std::uint32_t> classes;   ///< of each relation: relation_word()
-  std::vector<std::uint8_t> forbidden;  ///< as `relation`; empty: none is
-  std::vector<std::uint16_t> distance;  ///< as `relation`; empty unless the model has a path term, as the bonds
+  std::vector<std::uint8_t> forbidden;  ///< as `relation`; empty: all pairs are allowed
+  std::vector<std::uint16_t> distance;  ///< as `relation`; like the bonds, empty unless the model has a path term
   std::vector<std::int32_t> first_bond{0};
   std::vector<std::uint16_t> partner;
   std::vector<std::uint8_t> bond;
   std::vector<float> positions, walks;  ///< [atoms, dim]; empty unless the model has them
-  std::vector<float> inputs;            ///< [molecules, D] of the head, NaN = missing
-  std::vector<float> resistance;        ///< as `relation`, -1 = none; empty unless the model has such a term
-  /// Per molecule [key, column, query] of K columns (spec/pair_vector.hpp), 0 with the virtual node: lanes that have a
-  /// query each read side by side. 4 n^2 K bytes, which is most of a molecule: 37 KB for 24 tokens and 16 columns.
-  /// Empty unless the model has a term of walks.
+  std::vector<float> inputs;            ///< [molecules, D] inputs of the head, NaN = missing
+  std::vector<float> resistance;        ///< as `relation`, -1 = none; empty unless the model has this term
+  /// Per molecule [key, column, query] of K columns (spec/pair_vector.hpp), 0 for pairs with the virtual node: lanes
+  /// with one query each read adjacent values. 4 n^2 K bytes, most of a molecule's data: 37 KB for 24 tokens and 16
+  /// columns. Empty unless the model has a walk term.
   std::vector<float> pair_walks;
 
   void append(const GraphBatch& batch, const ModelPlan& plan);
-  /// The molecule `number` of others, which were made for the same plan.
+  /// Appends molecule `number` of other arrays made for the same plan.
   void append(const MoleculeArrays& from, std::int64_t number);
   void clear();               ///< keeps the memory
-  std::size_t bytes() const;  ///< that the arrays take on a device
+  std::size_t bytes() const;  ///< size of the arrays on a device
 };
 
-/// The same on the device.
+/// Molecules on the device.
 class ResidentMolecules {
  public:
   void upload(const MoleculeArrays& from, const ModelPlan& plan, Stream stream);
-  /// For molecules that stay on the host: what launches must know of all of them ...
+  /// For molecules that stay on the host: stores what launches must know of all of them.
   void begin_stream(const MoleculeArrays& all, const ModelPlan& plan);
-  /// ... and the molecules of the next batch, copied without waiting.
+  /// Copies the molecules of the next batch asynchronously.
   void stream_in(const MoleculeArrays& all, std::span<const std::int64_t> numbers, Stream stream);
 
   const std::vector<MoleculeArrays::Entry>& entries() const { return entries_; }
-  /// Molecule `number`, which is the k-th of the batch.
+  /// Returns molecule `number`, the k-th of the batch.
   const MoleculeArrays::Entry& entry(std::size_t k, std::int64_t number) const {
     return entries_[streams_ ? k : static_cast<std::size_t>(number)];
   }
-  /// The largest molecule of a class of sizes (0 ..), as tokens and relations.
+  /// Largest numbers of tokens and relations in a size class (0 ..).
   struct Largest {
     std::int32_t tokens = 0, relations = 0;
   };
@@ -86,18 +86,18 @@ class ResidentMolecules {
   const float* pair_walks() const { return pair_walks_.data(); }
 
  private:
-  /// Chooses the classes of sizes.
+  /// Chooses the size classes.
   void classify(const std::vector<MoleculeArrays::Entry>& all);
-  /// visit(array here, array of `from`) for each of them.
+  /// Calls visit(own array, array of `from`) for each array.
   template <class Visit>
   void visit_arrays(const MoleculeArrays& from, const Visit& visit);
 
   std::vector<MoleculeArrays::Entry> entries_;
   bool streams_ = false;
-  MoleculeArrays batch_;  ///< what streams
+  MoleculeArrays batch_;  ///< the batch, if molecules stay on the host
   Upload ring_;
   std::vector<Largest> largest_;
-  std::vector<std::int32_t> limits_;  ///< tokens, of each class of sizes
+  std::vector<std::int32_t> limits_;  ///< largest number of tokens of each size class
   Array<std::uint8_t> atoms_, forbidden_, bond_;
   Array<std::int32_t> degree_, first_bond_;
   Array<std::uint16_t> relation_, distance_, partner_;
@@ -106,15 +106,15 @@ class ResidentMolecules {
   bool has_forbidden_ = false;
 };
 
-/// How a batch is filled up, so that batches of similar size look alike and one recording serves them.
+/// Rounding of batch sizes. Batches of similar size then have equal sizes, and one recording serves them.
 struct FillUp {
-  int rows = 1, relations = 1, pairs = 1, molecules = 1;  ///< to multiples of these
+  int rows = 1, relations = 1, pairs = 1, molecules = 1;  ///< rounded up to multiples of these
 };
 
-/// A batch on the device. What fills it up belongs to no molecule: rows with TokenPlace::molecule -1, relations of
-/// class kNoClass, chosen molecules -1.
+/// A batch on the device. Filler belongs to no molecule: rows with TokenPlace::molecule -1, relations of class
+/// kNoClass, chosen molecules -1.
 struct BatchPlaces {
-  int molecules = 0, rows = 0, last_rows = 0;  ///< the rows of no molecule are among the last_rows last ones
+  int molecules = 0, rows = 0, last_rows = 0;  ///< rows of no molecule are among the last last_rows
   std::int64_t pairs = 0, relations = 0;
   struct Class {  ///< molecules of similar size: one launch of the attention
     int first = 0, count = 0, max_tokens = 0, max_relations = 0;
@@ -126,10 +126,10 @@ struct BatchPlaces {
   const Molecule* molecule = nullptr;    ///< [molecules]
   const TokenPlace* token = nullptr;     ///< [rows]
   const std::int32_t* chosen = nullptr;  ///< molecules by class
-  const std::int32_t* number = nullptr;  ///< [molecules] in the resident ones
+  const std::int32_t* number = nullptr;  ///< [molecules] numbers of the resident molecules
   const StepNumbers* step = nullptr;
 
-  /// Returns before the copy is done.
+  /// Returns before the copy is complete.
   void upload(const ResidentMolecules& set, std::span<const std::int64_t> numbers, const FillUp& fill,
               const StepNumbers& of_step, Stream stream);
 

@@ -1,4 +1,4 @@
-// What goes into the encoder, and its way back into the tables (cf. cpu/node_input.hpp).
+// Input of the encoder, and its backward pass into the tables (compare cpu/node_input.hpp).
 #pragma once
 
 #include "attention/cuda/kernels/node_input.cuh"
@@ -9,7 +9,7 @@
 
 namespace molgraph::cuda {
 
-/// The sum of embeddings, noise, positions and perturbation; its LayerNorm and dropout.
+/// The sum of embeddings, noise, positions and perturbation, followed by LayerNorm and dropout.
 class NodeInput {
  public:
   NodeInput(const ModelPlan& plan, const Parameters& p, Stream stream)
@@ -56,7 +56,7 @@ class NodeInput {
     return x;
   }
 
-  /// `dx` [rows, C] becomes the gradient of the sum of embeddings and perturbation.
+  /// `dx` [rows, C]: in: the output's gradient, out: the gradient of the sum of embeddings and perturbation.
   void backward(const Weights& w, const PassInput& pass, float* dx) {
     const EncoderOptions& o = plan_.encoder;
     const int count = pass.batch->rows;
@@ -79,7 +79,7 @@ class NodeInput {
     TableGradients tables(stream_);
     std::int64_t start = 0;
     for (int k = 0; k < features.atom_columns;
-         ++k) {  // ids count over all columns: each takes its own part of the table
+         ++k) {  // ids count over all columns: each column uses its own part of the table
       const int values = features.atom_dims[static_cast<std::size_t>(k)];
       tables.add({.from = dx,
                   .entries = count,
@@ -99,7 +99,7 @@ class NodeInput {
     float* graph = graph_.sized(static_cast<std::size_t>(pass.batch->molecules) * static_cast<std::size_t>(o.width));
     launch(stream_, virtual_rows_kernel, blocks_for(pass.batch->molecules, kRowsPerBlock), kRowThreads, 0,
            pass.batch->molecule, pass.batch->molecules, o.width, graph, dx, false);
-    multiply(stream_, Precision::fp32,  // the sum over the virtual nodes, as a product's row sums
+    multiply(stream_, Precision::fp32,  // sum over the virtual nodes as a product's row sums
              Product<float>{.a = graph,
                             .a_row = 1,
                             .a_depth = o.width,

@@ -1,4 +1,4 @@
-// Gradients of LayerNorms' weights and biases, many in one launch; those of degree scales are such pairs too.
+// Gradients of LayerNorms' weights and biases, many in one launch. Those of degree scales have the same form.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace molgraph::cuda {
 
-/// The gradients of the weights and biases of LayerNorms (or of degree scales), which are added up together at the end.
+/// Gradients of the weights and biases of LayerNorms (or of degree scales), summed together at the end.
 class NormSums {
  public:
   explicit NormSums(Stream stream) : stream_(stream) {}
@@ -18,7 +18,7 @@ class NormSums {
     (void)parts_.sized(norms * size());
     to_.clear();
   }
-  /// Where the next norm's parts go.
+  /// Returns where the parts of the next norm are written.
   float* next(float* dweight, float* dbias) {
     to_.push_back({dweight, dbias});
     return parts_.data() + (to_.size() - 1) * size();

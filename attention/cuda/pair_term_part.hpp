@@ -1,4 +1,4 @@
-// The interface of a term that no table of classes holds (PairTerm, spec/terms.hpp): numbers per pair, computed on the
+// Interface of a term that is not a table of classes (PairTerm, spec/terms.hpp): values per pair, computed on the
 // device.
 #pragma once
 
@@ -9,11 +9,11 @@ namespace molgraph::cuda {
 class PairTermPart {
  public:
   virtual ~PairTermPart() = default;
-  /// Makes what is derived from the weights alone.
+  /// Computes what depends on the weights alone.
   virtual void derive(const Weights&) {}
-  /// `values` [pairs, H], per molecule [head, key, query]: overwritten, or (`add`) added to.
+  /// Overwrites `values` [pairs, H], per molecule [head, key, query], or adds to them if `add`.
   virtual void forward(const Weights& weights, const PassInput& pass, bool add, float* values) = 0;
-  /// The parameters' gradients of the last forward(); `slope` [as values] is used up.
+  /// Computes the parameters' gradients of the last forward(). Overwrites `slope` [as values].
   virtual void backward(const Weights& weights, const PassInput& pass, float* slope) = 0;
 };
 

@@ -1,4 +1,4 @@
-// The terms per pair that fill the bias, or the gate: which there are, and their sum.
+// The terms per pair of the bias or of the gate, and their sum.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@
 
 namespace molgraph::cuda {
 
-/// A new term gets a line here.
+/// Creates a pair term. Add a line for each new kind.
 inline std::unique_ptr<PairTermPart> make_pair_term(const PairTerm& term, const ModelPlan& plan,
                                                     const Parameters& parameters, Stream stream) {
   switch (term.kind) {
@@ -23,11 +23,11 @@ inline std::unique_ptr<PairTermPart> make_pair_term(const PairTerm& term, const 
     case PairTerm::Kind::resistance: return std::make_unique<ResistanceTerm>(term, plan, parameters, stream);
     case PairTerm::Kind::walk: return std::make_unique<WalkTerm>(term, plan, parameters, stream);
   }
-  throw std::invalid_argument("a pair term of no kind");
+  throw std::invalid_argument("unknown kind of pair term");
 }
 
-/// The sum of the terms that fill one thing: one for all layers, or, where a term has parameters of each layer's own,
-/// one per layer.
+/// The sum of the pair terms of the bias or gate: one for all layers, or one per layer if a term has parameters per
+/// layer.
 class PairSum {
  public:
   PairSum(TermFills fills, const ModelPlan& plan, const Parameters& parameters, Stream stream)
@@ -42,9 +42,9 @@ class PairSum {
   }
 
   bool per_layer() const { return slots_.size() > 1; }
-  /// [pairs, H], per molecule [head, key, query]; null = there is no term.
+  /// [pairs, H], per molecule [head, key, query]; null = there are no terms.
   const float* values(std::size_t layer) const { return slots_.empty() ? nullptr : slot(layer).values.data(); }
-  /// Where the attention's way back leaves the gradient of it.
+  /// Where the attention's backward pass writes the gradient of the sum.
   float* gradient(std::size_t layer) const { return slots_.empty() ? nullptr : slot(layer).gradient.data(); }
 
   void derive(const Weights& weights) {
@@ -69,7 +69,7 @@ class PairSum {
 
   void backward(const Weights& weights, const PassInput& pass) {
     const std::size_t floats = static_cast<std::size_t>(pass.batch->pairs) * heads_;
-    const auto run = [&](PairTermPart& part, const Array<float>& slope, bool last) {  // only the last one may use it up
+    const auto run = [&](PairTermPart& part, const Array<float>& slope, bool last) {  // the last one may overwrite it
       if (!last) copy_on_device(copy_.sized(floats), slope.data(), floats * sizeof(float), stream_);
       part.backward(weights, pass, last ? slope.data() : copy_.data());
     };
@@ -84,14 +84,14 @@ class PairSum {
 
  private:
   struct Slot {
-    std::vector<std::unique_ptr<PairTermPart>> own;  ///< of this layer
+    std::vector<std::unique_ptr<PairTermPart>> own;  ///< terms of this layer
     Array<float> values, gradient;
   };
   const Slot& slot(std::size_t layer) const { return slots_[per_layer() ? layer : 0]; }
 
   Stream stream_;
   std::size_t heads_;
-  std::vector<std::unique_ptr<PairTermPart>> shared_;  ///< of all layers
+  std::vector<std::unique_ptr<PairTermPart>> shared_;  ///< terms of all layers
   std::vector<Slot> slots_;
   Array<float> copy_;
 };

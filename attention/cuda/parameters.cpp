@@ -5,7 +5,7 @@
 namespace molgraph::cuda {
 namespace {
 
-constexpr std::int64_t kAlignment = 64;  // floats: rows of vectors may begin anywhere a parameter begins
+constexpr std::int64_t kAlignment = 64;  // floats: rows that are read as vectors may begin at any parameter
 
 TablePlaces tables(const Parameters& parameters, const std::string& owner, const std::vector<RelationTable>& all) {
   TablePlaces places{{}, parameters.offset(owner + "position_bias")};
@@ -30,7 +30,7 @@ Parameters::Parameters(const ModelPlan& plan) : list_(parameters_of(plan)) {
     size_ += at.size;
   };
   const auto align = [this] { size_ = (size_ + kAlignment - 1) / kAlignment * kAlignment; };
-  // A layer's query, key and value as one matrix and one bias.
+  // Stores a layer's query, key and value as one matrix and one bias.
   for (int layer = 0; layer < plan.encoder.layers; ++layer)
     for (const char* kind : {".weight", ".bias"}) {
       for (const char* part : {"query", "key", "value"})

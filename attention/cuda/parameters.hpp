@@ -1,5 +1,5 @@
-// Where a model's parameters stand in one flat float32 array on the device: each in its own row-major layout, one after
-// the other, so that reading, writing, gradients, moments and averages are plain copies.
+// Offsets of a model's parameters in one flat float32 array on the device. Each parameter has its own row-major layout,
+// and parameters follow each other, so reading, writing, gradients, moments and averages are plain copies.
 #pragma once
 
 #include <cstdint>
@@ -25,20 +25,20 @@ class Parameters {
 
   auto begin() const { return placed_.begin(); }
   auto end() const { return placed_.end(); }
-  /// Floats in the array: the parameters, and what aligns them.
+  /// Number of floats in the array, including padding for alignment.
   std::int64_t size() const { return size_; }
-  /// Null: the model has no such parameter.
+  /// Returns null if the model has no such parameter.
   const Placed* find(const std::string& name) const;
-  /// kNone instead.
+  /// Returns kNone if the model has no such parameter.
   std::int64_t offset(const std::string& name) const;
 
  private:
   ParameterList list_;
-  std::vector<Placed> placed_;  ///< as list_
+  std::vector<Placed> placed_;  ///< in the order of list_
   std::int64_t size_ = 0;
 };
 
-/// A Linear [out, in]; query, key and value count as one of 3C outputs.
+/// A Linear [out, in]. Query, key and value form one Linear of 3C outputs.
 struct LinearPlace {
   std::int64_t weight = kNone, bias = kNone;
   int in = 0, out = 0;
@@ -49,7 +49,7 @@ struct NormPlace {
 LinearPlace linear_place(const Parameters& parameters, const std::string& name, int in, int out);
 NormPlace norm_place(const Parameters& parameters, const std::string& name);
 
-/// Relation tables of a layer, or of all (spec/terms.hpp).
+/// Relation tables of one layer or of all layers (spec/terms.hpp).
 struct TablePlaces {
   struct One {
     RelationTable table;
@@ -57,8 +57,8 @@ struct TablePlaces {
     int rows = 0;
   };
   std::vector<One> tables;
-  std::int64_t position_bias = kNone;  ///< v of the shared query, which becomes a bias by class
-  /// Null: there is no such table.
+  std::int64_t position_bias = kNone;  ///< v of the shared query, which becomes a bias per class
+  /// Returns null if there is no such table.
   const One* find(TermFills fills, RelationTable::Row row) const;
 };
 

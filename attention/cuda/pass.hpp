@@ -1,4 +1,4 @@
-// What the parts of a model hand each other in a pass over one batch.
+// Data that the parts of a model exchange in a pass over one batch.
 #pragma once
 
 #include "attention/cuda/molecules.hpp"
@@ -9,8 +9,7 @@ namespace molgraph::cuda {
 class PairSum;
 class TokenRows;
 
-/// The parameters as a pass reads them, and where it leaves their gradients: `slices` partial sums that are added at
-/// the end.
+/// The parameters and the target of their gradients: `slices` partial sums, which are added at the end.
 struct Weights {
   const float* weights = nullptr;  ///< [P]
   float* partial = nullptr;        ///< [slices, P]
@@ -19,7 +18,7 @@ struct Weights {
   const float* at(std::int64_t offset) const { return offset == kNone ? nullptr : weights + offset; }
   float* gradient(std::int64_t offset) const { return partial + offset; }
 };
-/// With the same numbers as the products read them, `E`: float or Bf16.
+/// Also contains the parameters as the products read them; `E`: float or Bf16.
 template <class E>
 struct WeightView : Weights {
   const E* rounded = nullptr;  ///< [P]
@@ -31,8 +30,8 @@ struct PassInput {
   const TokenRows* tokens = nullptr;         ///< of the batch
   const std::uint32_t* classes = nullptr;    ///< [relations of the batch]
   const DrawKey* draws = nullptr;            ///< null: no random numbers
-  bool keep = false;                         ///< for backward()
-  PairSum *bias = nullptr, *gate = nullptr;  ///< what pairs get beside the tables' rows
+  bool keep = false;                         ///< keep values for backward()
+  PairSum *bias = nullptr, *gate = nullptr;  ///< terms per pair that do not come from tables
 };
 
 }  // namespace molgraph::cuda

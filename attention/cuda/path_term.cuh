@@ -1,4 +1,4 @@
-// The edge-path term (Ying et al. 2021, eq. 7): a table of every hop's bonds, and their means along shortest paths.
+// The edge-path term (Ying et al. 2021, eq. 7): a table of every hop's bonds, and its means along shortest paths.
 #pragma once
 
 #include <numeric>

@@ -1,4 +1,4 @@
-// Matrix products: by the kernels here, or by cublasLt where they are wide.
+// Matrix products, by these kernels or, if they are wide, by cublasLt.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace molgraph::cuda {
 
-/// Products by the kernels here, or by the library where they are wide.
+/// Products by these kernels or, if they are wide, by the library.
 template <class E>
 class Products {
  public:
@@ -17,7 +17,7 @@ class Products {
   void operator()(const Product<E>& product) {
     if (!by_library(product)) multiply(stream_, precision_, product);
   }
-  /// All together, by the kernels here.
+  /// Computes all products together, by these kernels.
   void operator()(WeightGradients<E> group, const std::vector<typename WeightGradients<E>::One>& all) const {
     constexpr std::size_t kEach = WeightGradients<E>::kPerLaunch;
     for (std::size_t first = 0; first < all.size(); first += kEach) {
@@ -27,9 +27,9 @@ class Products {
     }
   }
 
-  /// Below that a product is over before the library's tiles are full.
+  /// Below this size, a product ends before the library's tiles are full.
   static constexpr int kWide = 256;
-  /// Can LayerNorms of this width be part of a product?
+  /// Returns true if LayerNorms of this width can be part of a product.
   static bool has_whole_rows(int width) { return width <= (width % 80 == 0 ? 80 : 64); }
 
  private:

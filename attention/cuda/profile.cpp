@@ -19,7 +19,7 @@ Notes& notes() {
   return all;
 }
 
-/// One launch under profile(): of a kernel, or by a library.
+/// One launch under profile(), by a kernel or by a library.
 struct Launch {
   const void* kernel = nullptr;
   const char* library_call = nullptr;
@@ -87,7 +87,7 @@ LaunchClock::~LaunchClock() {
   if (launches == nullptr) return;
   try {
     mark(launches->back().end, stream_);
-  } catch (const DeviceError&) {  // whoever waits for the stream hears of it
+  } catch (const DeviceError&) {  // waiting for the stream reports the error
   }
 }
 

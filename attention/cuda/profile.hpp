@@ -1,4 +1,4 @@
-// How long each kernel takes, and what is to be told beside results.
+// Time per kernel, and notes to the user.
 #pragma once
 
 #include <functional>
@@ -9,17 +9,18 @@
 
 namespace molgraph::cuda {
 
-/// Says what no result shows: each text once, to whom tell_notes() names.
+/// Sends a note on what results do not show, each text once, to the receiver set by tell_notes().
 void note(const std::string& text);
 
-/// Runs `work` with a clock around every launch, which also keeps launches from overlapping. Longest first.
+/// Runs `work` and times every launch, which also prevents launches from overlapping. Returns the times, longest first.
 std::vector<KernelTime> profile(Stream stream, const std::function<void()>& work);
 
-/// Around every launch; does nothing outside profile().
+/// Times one launch. Does nothing outside profile().
 class LaunchClock {
  public:
   LaunchClock(Stream stream, const void* kernel);
-  /// Of what a library launches: its function's name, for its address is no kernel's. Not copied.
+  /// For a launch by a library: the name of the library function, because its address is not that of a kernel. The
+  /// text is not copied.
   LaunchClock(Stream stream, const char* library_call);
   ~LaunchClock();
   LaunchClock(const LaunchClock&) = delete;

@@ -8,7 +8,7 @@
 
 namespace molgraph::cuda {
 
-/// Sums of `from` [entries, width] by id into a table's gradient.
+/// Sums `from` [entries, width] by id into a table's gradient.
 inline TableGradient sum_by_id(const Weights& w, const float* from, std::int64_t entries, int width,
                                const std::int32_t* ids, int rows, std::int64_t to) {
   return {.from = from,
@@ -21,7 +21,7 @@ inline TableGradient sum_by_id(const Weights& w, const float* from, std::int64_t
           .ids = ids};
 }
 
-/// Tables of which no two are the same one, in few launches.
+/// Collects gradients of tables and computes them in few launches. No table may occur twice.
 class TableGradients {
  public:
   explicit TableGradients(Stream stream) : stream_(stream) {}
@@ -31,7 +31,7 @@ class TableGradients {
   }
   void run() {
     dim3 grid(0, 0, static_cast<unsigned>(count_));
-    unsigned threads = 32;  // no more than a slice has entries
+    unsigned threads = 32;  // at most the number of entries of a slice
     for (int k = 0; k < count_; ++k) {
       const TableGradient& table = group_.of[k];
       grid.x = std::max(grid.x, static_cast<unsigned>(table.rows));

@@ -1,4 +1,4 @@
-// Where a batch's tokens stand in the tables that are read by token, and their positions.
+// Rows of a batch's tokens in the tables that are read by token, and the tokens' positions.
 #pragma once
 
 #include "attention/cuda/kernels/node_input.cuh"
@@ -8,7 +8,7 @@
 
 namespace molgraph::cuda {
 
-/// Ids of the batch's tokens in tables, from which node input and places are made.
+/// Ids of the batch's tokens in tables, for node input and absolute positions.
 class TokenRows {
  public:
   TokenRows(const ModelPlan& plan, Stream stream) : plan_(plan), stream_(stream) {
@@ -50,7 +50,7 @@ class TokenRows {
     launch(stream_, token_tables_kernel, blocks_for(batch.rows, kTableThreads), kTableThreads, 0, w);
   }
   Array<std::int32_t> ids, degree_ids, absolute_ids;
-  Array<float> positions, walks, log_degree;  ///< the last of models with a degree scaler
+  Array<float> positions, walks, log_degree;  ///< log_degree: only for models with a degree scaler
 
  private:
   const ModelPlan& plan_;

@@ -13,7 +13,7 @@ double by_head(const std::vector<Matrix>& values, int head, std::int64_t i, std:
   return values.empty() ? otherwise : values[static_cast<std::size_t>(head)](i, j);
 }
 
-/// sum over steps of rows[step] r_ij[step]; 0 if the table is switched off.
+/// Sum over steps of rows[step] r_ij[step]; 0 if the table is switched off.
 double walked(const Matrix& rows, const std::vector<Matrix>& walks, std::int64_t i, std::int64_t j,
               std::int64_t column) {
   double sum = 0;

@@ -12,7 +12,7 @@ std::vector<std::uint16_t> Draws::draws(RandomSite site, int layer, std::int64_t
 
 Matrix Draws::dropout(RandomSite site, int layer, std::int64_t rows, std::int64_t columns, double p) const {
   Matrix factors(rows, columns, 1.0);
-  const std::uint32_t threshold = dropout_threshold(p);  // p in steps of 1/65536
+  const std::uint32_t threshold = dropout_threshold(p);  // p is rounded to multiples of 1/65536
   if (!mode_.training || threshold == 0) return factors;
   const std::vector<std::uint16_t> draw = draws(site, layer, rows * columns);
   for (std::size_t e = 0; e < draw.size(); ++e)

@@ -9,19 +9,19 @@
 
 namespace molgraph::formula {
 
-/// At scoring nothing is random: all factors are 1, no noise, no sign changes.
+/// At scoring, nothing is random: all factors are 1, without noise or sign changes.
 class Draws {
  public:
-  /// `row`: of the molecule in its data set.
+  /// `row`: the molecule's row in its data set.
   Draws(const RandomMode& mode, std::int64_t row) : mode_(mode), row_(row) {}
 
-  /// Factors of dropout [rows, columns]: 0 with probability p, else 1/(1 - p).
+  /// Dropout factors [rows, columns]: 0 with probability p, else 1/(1 - p).
   Matrix dropout(RandomSite site, int layer, std::int64_t rows, std::int64_t columns, double p) const;
-  /// Those of the attention weights, by head [N, N].
+  /// Dropout factors of the attention weights, per head [N, N].
   std::vector<Matrix> attention(int layer, int heads, std::int64_t tokens, double p) const;
   /// Uniform in (-width, width), [rows, columns].
   Matrix noise(double width, std::int64_t rows, std::int64_t columns) const;
-  /// Of `count` eigenvectors, +1 or -1 each, [1, count].
+  /// Signs of `count` eigenvectors, +1 or -1 each, [1, count].
   Matrix signs(std::int64_t count) const;
 
  private:

@@ -26,7 +26,7 @@ RelationTables relation_tables(const Parameters& parameters, const std::string& 
           .walk_value = parameters[owner + "walk_value"]};
 }
 
-/// z_i (a + b log(1 + degree)) (EncoderOptions::degree_scaler); z itself where the model has no such parameters.
+/// z_i (a + b log(1 + degree)) (EncoderOptions::degree_scaler); z if the model has no such parameters.
 Matrix scaled_by_degree(const Matrix& z, const Molecule& molecule, const Parameters& parameters,
                         const std::string& layer) {
   const Matrix &a = parameters[layer + "attention.scale"], &b = parameters[layer + "attention.degree_scale"];

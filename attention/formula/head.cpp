@@ -7,7 +7,7 @@
 namespace molgraph::formula {
 namespace {
 
-/// [1, C + D]: the embedding, then the inputs, missing ones replaced.
+/// [1, C + D]: the embedding, then the inputs, with missing inputs replaced.
 Matrix beside(const Matrix& graph, const Matrix& inputs, const Matrix& stand_in) {
   Matrix both(1, graph.columns + inputs.columns);
   for (std::int64_t c = 0; c < graph.columns; ++c) both(0, c) = graph(0, c);

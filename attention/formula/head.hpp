@@ -1,4 +1,4 @@
-// From the virtual node's state to the model's outputs (docs/models/formula.md sections 2 and 6).
+// The task head: from a molecule's embedding to the model's outputs (docs/models/formula.md sections 2 and 6).
 #pragma once
 
 #include "attention/formula/parameters.hpp"
@@ -6,8 +6,8 @@
 
 namespace molgraph::formula {
 
-/// `graph` [1, C], the molecule's embedding -> [1, outputs], in scaled units (or logits). `inputs` [1, D], NaN =
-/// missing; `dropout` [1, C + D]: factors of what is mixed; both are looked at only where HeadOptions::inputs > 0.
+/// `graph` [1, C], the molecule's embedding -> [1, outputs], in scaled units or as logits. `inputs` [1, D], NaN =
+/// missing, and `dropout` [1, C + D], factors of the mixing layer's input, are used only if HeadOptions::inputs > 0.
 Matrix head(const Matrix& graph, const Matrix& inputs, const HeadOptions& options, const Parameters& parameters,
             const Matrix& dropout);
 

@@ -1,4 +1,4 @@
-// The parts of a block that look at one token at a time.
+// The parts of a block that process each token separately.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace molgraph::formula {
 /// x W^T + b with the parameters `name`.weight and `name`.bias.
 Matrix linear(const Matrix& x, const Parameters& parameters, const std::string& name);
 
-/// Every row: (x - mean)/sqrt(variance + 1e-5) * weight + bias, the variance divided by C.
+/// For each row: (x - mean)/sqrt(variance + 1e-5) * weight + bias, with the variance divided by C.
 Matrix layer_norm(const Matrix& x, const Parameters& parameters, const std::string& name);
 
 /// Exact: x/2 * (1 + erf(x/sqrt 2)).

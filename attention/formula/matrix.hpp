@@ -1,4 +1,4 @@
-// Tables of numbers: all the linear algebra that the formula needs.
+// Matrices, and all the linear algebra that the formula needs.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace molgraph::formula {
 
-/// [rows, columns], row-major. An empty one stands for a term that is switched off.
+/// [rows, columns], row-major. An empty grid represents a term that is switched off.
 template <class Number>
 struct Grid {
   std::int64_t rows = 0, columns = 0;
@@ -26,18 +26,18 @@ struct Grid {
 
 using Matrix = Grid<double>;
 
-/// A number of a table, 0 if the table is switched off.
+/// Returns an element of a table, or 0 if the table is switched off.
 inline double number(const Matrix& table, std::int64_t row, std::int64_t column) {
   return table.empty() ? 0.0 : table(row, column);
 }
 
 /// a + b, element by element; both [rows, columns].
 Matrix sum(const Matrix& a, const Matrix& b);
-/// a * b, element by element: what dropout does with its factors.
+/// a * b, element by element, as dropout applies its factors.
 Matrix product_by_element(const Matrix& a, const Matrix& b);
 /// [columns, rows].
 Matrix transposed(const Matrix& a);
-/// x [rows, in] -> x W^T + bias [rows, out]; weight W [out, in], bias [1, out], or empty for none.
+/// x [rows, in] -> x W^T + bias [rows, out]; weight W [out, in], bias [1, out] or empty for none.
 Matrix linear(const Matrix& x, const Matrix& weight, const Matrix& bias);
 
 }  // namespace molgraph::formula

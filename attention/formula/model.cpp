@@ -9,7 +9,7 @@ namespace molgraph::formula {
 
 namespace {
 
-/// What the head reads of the tokens [N, C]: [1, C].
+/// The molecule's embedding [1, C] from the states of its tokens [N, C].
 Matrix readout(const Matrix& tokens, Readout kind) {
   Matrix graph(1, tokens.columns);
   const std::int64_t atoms = tokens.rows - 1;

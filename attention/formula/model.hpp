@@ -1,4 +1,4 @@
-// A whole model on one molecule: what every engine has to compute.
+// A whole model on one molecule: the definition of what every engine computes.
 #pragma once
 
 #include <vector>
@@ -11,16 +11,16 @@
 namespace molgraph::formula {
 
 struct Output {
-  std::vector<double> scaled;  ///< [outputs] of the head, as Engine::predict() has them
-  std::vector<Matrix> states;  ///< [N, C] each: node input, after every block, and what the head reads (its row 0)
+  std::vector<double> scaled;  ///< [outputs] of the head, as in Engine::predict()
+  std::vector<Matrix> states;  ///< [N, C] each: node input, after each block, and the encoder's output
 };
 
-/// `molecule` counts within the batch, of which nothing else is looked at; the batch needs no paths. `perturbation` [N,
-/// C] is FLAG's. Nothing is checked: plan and batch are such as attention/spec/plan_check.hpp lets through.
+/// Runs the model on molecule number `molecule` of the batch. The batch needs no paths. `perturbation` [N, C] is
+/// FLAG's. Does not check anything: plan and batch must pass the checks of attention/spec/plan_check.hpp.
 Output run(const ModelPlan& plan, const GraphBatch& batch, std::int64_t molecule, const Parameters& parameters,
            const RandomMode& random = {}, const Matrix& perturbation = {});
 
-/// Output::scaled without random numbers.
+/// Output::scaled, without random numbers.
 std::vector<double> predict(const ModelPlan& plan, const GraphBatch& batch, std::int64_t molecule,
                             const Parameters& parameters);
 

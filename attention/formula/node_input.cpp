@@ -15,7 +15,7 @@ Matrix node_embedding(const Molecule& molecule, const ModelPlan& plan, const Par
   Matrix x(molecule.tokens(), table.columns);
   for (std::int64_t c = 0; c < x.columns; ++c) x(0, c) = parameters.at("node.virtual_node")(0, c);
   for (std::int64_t i = 1; i < x.rows; ++i) {
-    std::int64_t first = 0;  // row of the column's value 0
+    std::int64_t first = 0;  // row of value 0 of the column
     for (int column = 0; column < shape.atom_columns; ++column) {
       for (std::int64_t c = 0; c < x.columns; ++c) x(i, c) += table(first + molecule.atom(i, column), c);
       first += shape.atom_dims[static_cast<std::size_t>(column)];

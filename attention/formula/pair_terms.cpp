@@ -15,20 +15,20 @@ std::vector<Matrix> zeros(std::int64_t heads, std::int64_t tokens) {
   return std::vector<Matrix>(static_cast<std::size_t>(heads), Matrix(tokens, tokens));
 }
 
-/// Adds what may be nothing to what may be nothing yet.
+/// Adds `terms` to `to`; either may be empty.
 void add(std::vector<Matrix>& to, const std::vector<Matrix>& terms) {
   if (to.empty()) to = terms;
   else
     for (std::size_t h = 0; h < terms.size(); ++h) to[h] = sum(to[h], terms[h]);
 }
 
-/// Walks back from j to i along shortest paths and adds up what they pay.
+/// Follows all shortest paths from j back to i and adds up the values of their hops.
 class PathWalk {
  public:
   PathWalk(const Molecule& molecule, const Matrix& hop_table, std::int64_t hops, PathRule rule)
       : molecule_(molecule), table_(hop_table), hops_(hops), rule_(rule) {}
 
-  /// Mean over the paths of their sums over hops, by head.
+  /// Mean over the paths of their sums over hops, per head.
   std::vector<double> mean(std::int64_t i, std::int64_t j) {
     total_.assign(static_cast<std::size_t>(table_.columns), 0.0);
     paths_ = 0;
@@ -38,14 +38,14 @@ class PathWalk {
   }
 
  private:
-  /// `paid`: for the hops between `here` and the path's end.
+  /// `paid`: sum of the hops between `here` and the path's end.
   void walk(std::int64_t i, std::int64_t here, const std::vector<double>& paid) {
     if (here == i) {
       for (std::size_t h = 0; h < paid.size(); ++h) total_[h] += paid[h];
       ++paths_;
       return;
     }
-    const std::int64_t hop = molecule_.topology(i, here);  // the bond that ends here is the path's hop-th
+    const std::int64_t hop = molecule_.topology(i, here);  // the bond that ends at `here` is hop number `hop`
     const std::int64_t bond_ids = table_.rows / hops_;
     for (std::int64_t u = 1; u < molecule_.tokens(); ++u) {
       if (!molecule_.bonded(u, here) || molecule_.topology(i, u) != hop - 1) continue;
@@ -127,12 +127,12 @@ Matrix resistance(const Molecule& molecule) {
   const std::int64_t n = molecule.tokens();
   Matrix r(n, n, -1.0);
   for (std::int64_t ground = 1; ground < n; ++ground) {
-    std::vector<std::int64_t> fragment;  // of `ground`, which keeps the potential 0
+    std::vector<std::int64_t> fragment;  // the fragment of `ground`, which has potential 0, without `ground`
     for (std::int64_t i = 1; i < n; ++i)
       if (i != ground && molecule.topology(i, ground) != kUnreachable) fragment.push_back(i);
     const auto size = static_cast<std::int64_t>(fragment.size());
     Matrix system(size,
-                  2 * size);  // Kirchhoff: the Laplacian without the ground, and one current for each atom beside it
+                  2 * size);  // Kirchhoff: the Laplacian without the ground, and a unit current for each atom
     for (std::int64_t a = 0; a < size; ++a) {
       system(a, size + a) = 1.0;
       for (std::int64_t b = 0; b < size; ++b)
@@ -141,7 +141,7 @@ Matrix resistance(const Molecule& molecule) {
       for (std::int64_t j = 1; j < n; ++j)
         system(a, a) += molecule.bonded(fragment[static_cast<std::size_t>(a)], j) ? 1.0 : 0.0;
     }
-    for (std::int64_t pivot = 0; pivot < size; ++pivot)  // Gauss and Jordan; the matrix is positive definite
+    for (std::int64_t pivot = 0; pivot < size; ++pivot)  // Gauss-Jordan elimination; the matrix is positive definite
       for (std::int64_t a = 0; a < size; ++a) {
         if (a == pivot) continue;
         const double factor = system(a, pivot) / system(pivot, pivot);

@@ -12,7 +12,7 @@ namespace {
 
 using Path = std::vector<std::int64_t>;
 
-/// All paths of at most `atoms` atoms that meet none twice, from every atom.
+/// Calls `meet` for all simple paths of at most `atoms` atoms, from every atom.
 void for_each_path(const Molecule& molecule, std::size_t atoms, const std::function<void(const Path&)>& meet) {
   const std::function<void(Path)> go_on = [&](Path path) {
     meet(path);
@@ -56,7 +56,7 @@ Matrix same_ring(const Molecule& molecule) {
   return same;
 }
 
-/// Atoms to which steps lead from i, and i itself.
+/// 1 for each atom that can be reached from i over `steps`, including i.
 std::vector<char> reached(const Matrix& steps, std::int64_t i) {
   std::vector<char> met(static_cast<std::size_t>(steps.rows), 0);
   const std::function<void(std::int64_t)> visit = [&](std::int64_t here) {
@@ -68,7 +68,7 @@ std::vector<char> reached(const Matrix& steps, std::int64_t i) {
   return met;
 }
 
-/// 1 where bonds of rings lead from i to j: those without which their atoms are still joined.
+/// 1 if a chain of ring bonds joins i and j. A ring bond is one whose atoms stay connected without it.
 Matrix same_system(const Molecule& molecule) {
   const std::int64_t n = molecule.tokens();
   Matrix bonds(n, n), of_rings(n, n), same(n, n);

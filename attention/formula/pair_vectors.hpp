@@ -1,5 +1,5 @@
-// Vectors of pairs of atoms (docs/models/formula.md section 5): walks, paths and rings between them, by their
-// definitions.
+// Vectors of pairs of atoms (docs/models/formula.md section 5): walks, paths and rings between them, computed directly
+// from their definitions.
 #pragma once
 
 #include "attention/formula/molecule.hpp"
@@ -7,11 +7,11 @@
 
 namespace molgraph::formula {
 
-/// By column of `vector`: [N, N], zero with token 0 (attention/spec/pair_vector.hpp says what they are). Every path and
-/// every ring is gone through: for molecules whose number of walks is below kMostWalks.
+/// One [N, N] matrix per column of `vector`, zero for token 0 (definitions: attention/spec/pair_vector.hpp). Enumerates
+/// every path and ring, so it equals attention/spec only for molecules with at most kMostWalks walks.
 std::vector<Matrix> pair_vectors(const Molecule& molecule, const PairVector& vector);
 
-/// [N, vector.size()]: their diagonals.
+/// [N, vector.size()]: the diagonals of pair_vectors().
 Matrix atom_vectors(const Molecule& molecule, const PairVector& vector);
 
 }  // namespace molgraph::formula

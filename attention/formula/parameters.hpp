@@ -1,4 +1,4 @@
-// The numbers of a model by name.
+// The parameter values of a model by name.
 #pragma once
 
 #include <functional>
@@ -11,13 +11,13 @@
 
 namespace molgraph::formula {
 
-/// Every parameter of a list (attention/spec/parameters.hpp has names and shapes). A vector [C] is a matrix of one row;
-/// a table of three dimensions [hops, H, H] has its first two in one, [hops*H, H].
+/// Every parameter of a list (names and shapes: attention/spec/parameters.hpp). A vector [C] is a matrix with one row.
+/// For a three-dimensional table [hops, H, H], the first two dimensions are merged: [hops*H, H].
 class Parameters {
  public:
-  /// All zero.
+  /// Sets all values to zero.
   explicit Parameters(const ParameterList& list);
-  /// `numbers(name)` is where a parameter's numbers are, row-major, in float or double.
+  /// `numbers(name)` is a pointer to the parameter's values, row-major, float or double.
   template <class Lookup>
   Parameters(const ParameterList& list, const Lookup& numbers) : Parameters(list) {
     for (auto& [name, matrix] : by_name_) {
@@ -26,10 +26,10 @@ class Parameters {
     }
   }
 
-  /// std::out_of_range if the model has no such parameter.
+  /// Throws std::out_of_range if the model has no such parameter.
   Matrix& at(const std::string& name) { return by_name_.at(name); }
   const Matrix& at(const std::string& name) const { return by_name_.at(name); }
-  /// An empty matrix if the model has no such parameter: the term is switched off.
+  /// Returns an empty matrix if the model has no such parameter: the term is switched off.
   const Matrix& operator[](std::string_view name) const;
 
   auto begin() const { return by_name_.begin(); }

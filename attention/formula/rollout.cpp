@@ -9,7 +9,7 @@
 namespace molgraph::formula {
 namespace {
 
-/// The heads' mean of the softmax [N, N] of a layer whose input is `state`.
+/// Mean of the softmax [N, N] over the heads of a layer whose input is `state`.
 Matrix mean_softmax(const Matrix& state, const AttentionTerms& terms, const PairClasses& classes,
                     const EncoderOptions& options, const Parameters& parameters, int layer) {
   const std::string own = "encoder.layers." + std::to_string(layer) + ".";

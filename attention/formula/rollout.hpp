@@ -1,4 +1,4 @@
-// Attention rollout: from which tokens the row that the head reads is drawn, layer by layer.
+// Attention rollout: each token's share in the input of the head, traced back through all layers.
 #pragma once
 
 #include <vector>
@@ -9,10 +9,10 @@
 
 namespace molgraph::formula {
 
-/// [N], their sum 1: r A_L ... A_1 with A_l = (I + the heads' mean of a)/2, a the softmax of layer l, and r what the
-/// head reads of the last layer's tokens: the virtual node, or the mean of the atoms (Abnar & Zuidema 2020,
-/// "Quantifying attention flow in transformers", section 3). Differs from the paper in nothing, but leaves out what
-/// these models have behind the softmax: gates and values by relation.
+/// [N], with sum 1: r A_L ... A_1, where A_l = (I + mean of a over the heads)/2, a is the softmax of layer l, and r
+/// selects the input of the head from the last layer: the virtual node, or the mean of the atoms (Abnar & Zuidema 2020,
+/// "Quantifying attention flow in transformers", section 3). As in the paper; it ignores the terms that these models
+/// have after the softmax: gates and value-side relation terms.
 std::vector<double> attention_rollout(const ModelPlan& plan, const GraphBatch& batch, std::int64_t molecule,
                                       const Parameters& parameters);
 

@@ -25,7 +25,7 @@ Tensor rows_of_relations(const FilledTable& filled, const AttentionLayout& layou
   return filled.rows.unsqueeze(0).expand({layout.relation_topology.size(0), -1});
 }
 
-// What all tables that fill the same place give every relation, [M, H, d]; undefined if there are none.
+// The sum of all tables with the same `fills` for every relation, [M, H, d]; undefined if there are none.
 Tensor relation_rows(const std::vector<FilledTable>& tables, TermFills fills, const AttentionLayout& layout,
                      int heads) {
   Tensor sum;
@@ -37,7 +37,7 @@ Tensor relation_rows(const std::vector<FilledTable>& tables, TermFills fills, co
   return sum.defined() ? sum.reshape({sum.size(0), heads, -1}) : sum;
 }
 
-// The walks' table that fills this place [steps, H, d]; undefined if there is none.
+// The table of walk rows with this `fills` [steps, H, d]; undefined if there is none.
 Tensor walk_rows(const std::vector<FilledTable>& tables, TermFills fills, int heads) {
   for (const FilledTable& filled : tables)
     if (filled.table.fills == fills && filled.table.row == RelationTable::Row::walk)
@@ -51,7 +51,7 @@ Tensor key_mask(const TokenGroup& group, const torch::TensorOptions& like) {
   return mask.masked_fill_(group.masked_key, -std::numeric_limits<double>::infinity()).unsqueeze(0);
 }
 
-// b of every class by head, [H, 1, T], or undefined. A table of T - 2 rows is widened by its tied row.
+// b of every class per head, [H, 1, T], or undefined. In a table with T - 2 rows, the tied row is repeated.
 Tensor bias_by_class(const std::vector<FilledTable>& tables, const TermOptions& options) {
   Tensor bias;
   const auto add = [&](const Tensor& rows) { bias = bias.defined() ? bias + rows : rows; };
@@ -80,7 +80,7 @@ Tensor products_of_pairs(const Tensor& query, const Tensor& key, const TokenGrou
   return torch::matmul(by_head(query), by_head(key).transpose(2, 3)).reshape({query.size(1), molecules, -1});
 }
 
-// Numbers of pairs, group by group: a row per topology class, and what pair terms add.
+// Values of pairs, group by group: a value per topology class plus the pair terms.
 class PairSums {
  public:
   // `by_class` [H, 1, T] or undefined.
@@ -95,7 +95,7 @@ class PairSums {
     }
   }
 
-  // `sum` [1 or H, 1, G*N*N] of group `g`, or undefined, and all of it: [1 or H, G, N*N].
+  // Adds all values to `sum` [1 or H, 1, G*N*N] of group `g`, which may be undefined; returns [1 or H, G, N*N].
   Tensor add_to(Tensor sum, const TokenGroup& group, std::size_t g) const {
     if (by_class_.defined()) sum = add_lookup(sum, by_class_, group.topology);
     for (const Tensor& values : dense_) sum = add_lookup(sum, values, group.packed_pair);
@@ -111,11 +111,11 @@ class PairSums {
   std::vector<std::pair<std::vector<Tensor>, std::vector<Tensor>>> factors_;
 };
 
-// The relation part of the scores, b_ij included: [H, G, N*N], or [1, G, N*N] if it is the mask alone.
+// The relation part of the scores, including b_ij: [H, G, N*N], or [1, G, N*N] if it is only the mask.
 Tensor relation_scores(const TokenGroup& group, const Tensor& bias, const Tensor& key_slot, const BatchTerms& terms,
                        const Tensor& q, const Tensor& k) {
   const std::int64_t heads = q.size(0), molecules = q.size(1), size = q.size(2), width = q.size(3);
-  // [H, G*N, d] x [H, d, M] -> [H, G, N*M]: what every token makes of every relation, before pairs are looked at.
+  // [H, G*N, d] x [H, d, M] -> [H, G, N*M]: products of every token with every relation, before the look-up per pair.
   const auto per_relation = [&](const Tensor& token, const Tensor& table) {
     return torch::bmm(token.reshape({heads, molecules * size, width}), table).view({heads, molecules, -1});
   };
@@ -130,15 +130,15 @@ Tensor relation_scores(const TokenGroup& group, const Tensor& bias, const Tensor
   return scores;
 }
 
-// sum_t (x_i.table[t]) r_ij[t] for pairs (i, j), or with `by_key` of x_j: [H, G, N*N]. x [H, G, N, d], table [H, d,
-// steps], walks [G, N, N, steps].
+// sum_t (x_i.table[t]) r_ij[t] for pairs (i, j), with x_j instead of x_i if `by_key`: [H, G, N*N]. x [H, G, N, d],
+// table [H, d, steps], walks [G, N, N, steps].
 Tensor walk_scores(const Tensor& x, const Tensor& table, const Tensor& walks, bool by_key) {
   const Tensor products = torch::matmul(x, table.unsqueeze(1));  // [H, G, N, steps]
   const Tensor scores = torch::einsum(by_key ? "hgjs,gijs->hgij" : "hgis,gijs->hgij", {products, walks});
   return scores.reshape({x.size(0), x.size(1), -1});
 }
 
-// The operation on one group; qkv [G*N, 3*C] -> z [G*N, C].
+// Attention of one group; qkv [G*N, 3*C] -> z [G*N, C].
 Tensor attend_group(const Tensor& qkv, const TokenGroup& group, const BatchTerms& terms, std::size_t g,
                     const Tensor& gate, const Tensor& dropout, AttentionWeights* seen) {
   const auto molecules = static_cast<std::int64_t>(group.molecules.size());
@@ -165,7 +165,8 @@ Tensor attend_group(const Tensor& qkv, const TokenGroup& group, const BatchTerms
                  .view({heads, molecules * size, width});
   if (terms.value_table.defined()) {
     const std::int64_t relations = terms.value_table.size(1);
-    const Tensor weight_of_relation = sum_by_slot(weights, group.row_slot, size * relations);  // S_i[m] of "Cost"
+    const Tensor weight_of_relation =
+        sum_by_slot(weights, group.row_slot, size * relations);  // S_i[m] of formula.md section 2
     z = torch::baddbmm(z, weight_of_relation.view({heads, molecules * size, relations}), terms.value_table);
   }
   if (terms.walk_value.defined()) {
@@ -211,7 +212,7 @@ BatchTerms make_terms(const std::vector<FilledTable>& tables, const std::vector<
                                 .view({molecules, group.size, group.size, -1}));
     terms.bias.push_back(bias.add_to(key_mask(group, like).view({1, 1, -1}), group, g));
     if (options.key_term == KeyTerm::column) terms.key_slot.push_back(group.column_slot);
-    if (options.key_term == KeyTerm::reverse) {  // row_slot holds j*M + m(j, i) at the pair (j, i)
+    if (options.key_term == KeyTerm::reverse) {  // row_slot is j*M + m(j, i) at the pair (j, i)
       const Tensor reversed = group.row_slot.view({molecules, group.size, group.size}).transpose(1, 2);
       terms.key_slot.push_back(reversed.reshape({molecules, -1}));
     }

@@ -7,7 +7,7 @@ namespace {
 
 using torch::Tensor;
 
-// Turns draws into factors: out[e] = draw[e] < threshold ? 0 : scale.
+// Converts draws to factors: out[e] = draw[e] < threshold ? 0 : scale.
 template <class Scalar>
 void to_factors(const std::uint16_t* draws, std::int64_t count, std::uint32_t threshold, Scalar scale, Scalar* out) {
   for (std::int64_t e = 0; e < count; ++e) out[e] = draws[e] < threshold ? Scalar(0) : scale;

@@ -12,7 +12,7 @@ using torch::Tensor;
 
 Tensor drop(const Tensor& x, const Tensor& factors) { return factors.defined() ? x * factors : x; }
 
-// log(1 + degree) of every token in the layout's order, [grouped tokens, 1]; 0 of virtual nodes.
+// log(1 + degree) of every token in the layout's order, [grouped tokens, 1]; 0 for virtual nodes.
 Tensor log_degrees(const GraphBatch& batch, const AttentionLayout& layout, const torch::TensorOptions& like) {
   std::vector<double> degrees;
   for (std::size_t b = 0; b < static_cast<std::size_t>(batch.size()); ++b) {
@@ -36,7 +36,7 @@ struct Encoder::Pass {
   AttentionLayout layout;
   DropoutMasks masks;
   TermInput input;
-  std::vector<PairValues> shared;  ///< of the pair terms, in their order; empty where a layer has its own
+  std::vector<PairValues> shared;  ///< values of the pair terms, in their order; empty for terms of one layer
   PairValues given;
   Tensor log_degree;  ///< [grouped tokens, 1]; undefined without EncoderOptions::degree_scaler
 };
@@ -45,9 +45,9 @@ Encoder::Encoder(const EncoderOptions& options, const ParameterTree& parameters,
                  std::vector<PairTerm> terms)
     : options_(options), parameters_(parameters), prefix_(std::move(prefix)), pair_terms_(std::move(terms)) {
   TORCH_CHECK(options.heads > 0 && options.width % options.heads == 0, "width ", options.width,
-              " is no multiple of the number of heads ", options.heads);
-  TORCH_CHECK(options.pair_vector().size() > 0 || !uses_position_dim(options), "positions of atoms need a dimension");
-  TORCH_CHECK(!options.terms.global_bias || options.terms.topology_query, "the global bias v.PQ[t] needs the table PQ");
+              " is not a multiple of the number of heads ", options.heads);
+  TORCH_CHECK(options.pair_vector().size() > 0 || !uses_position_dim(options), "the dimension of positions is 0");
+  TORCH_CHECK(!options.terms.global_bias || options.terms.topology_query, "global_bias requires topology_query");
 }
 
 Tensor Encoder::forward(Tensor x, const GraphBatch& batch, const RelationClasses& classes, const ForwardMode& mode,
@@ -79,7 +79,7 @@ Tensor Encoder::forward(Tensor x, const GraphBatch& batch, const RelationClasses
   return x.index_select(0, pass.layout.to_packed);
 }
 
-// Packed tokens -> what enters the first block, in the layout's order.
+// Packed tokens -> input of the first block, in the layout's order.
 Tensor Encoder::input(Tensor x, const GraphBatch& batch, const Pass& pass) const {
   if (options_.position != NodePosition::none)
     x = x + torch::linear(node_positions(batch, options_.position, options_.pair_vector(), pass.mode, pass.like),

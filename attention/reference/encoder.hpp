@@ -1,4 +1,4 @@
-// The stack of attention blocks, in LibTorch calls on the clear reference.
+// The stack of attention blocks in LibTorch calls.
 #pragma once
 
 #include <torch/torch.h>
@@ -19,26 +19,26 @@
 namespace molgraph {
 
 /// Layers of attention and FFN over packed tokens, with the relation tables and the gate (docs/models/formula.md
-/// section 2). A view of parameters that encoder_parameters() lists: it holds no number itself.
+/// section 2). Refers to the parameters that encoder_parameters() lists; it does not own them.
 class Encoder {
  public:
-  /// The parameters' names begin with `prefix`; `terms` are all pair terms that are added to bias or gate, with their
-  /// own prefixes. Options and parameters must outlive the object.
+  /// The parameters' names begin with `prefix`. `terms` are all pair terms of bias and gate, with their own prefixes.
+  /// `options` and `parameters` must outlive the object.
   Encoder(const EncoderOptions& options, const ParameterTree& parameters, std::string prefix,
           std::vector<PairTerm> terms);
-  /// An encoder that stands alone.
+  /// An encoder without a surrounding model: no prefix, only the encoder's pair terms.
   Encoder(const EncoderOptions& options, const ParameterTree& parameters)
       : Encoder(options, parameters, "", encoder_pair_terms(options, "")) {}
 
   /// x [tokens, C] -> [tokens, C] after the last block and, with pre-LN, the final LayerNorm (on all token rows).
-  /// `kept` receives copies as ForwardMode::keep_layers asks, in its order. `given` is added to b of every layer,
-  /// beside the terms.
+  /// `kept` receives copies of the states that ForwardMode::keep_layers lists, in this order. `given` is added to b of
+  /// every layer, in addition to the terms.
   torch::Tensor forward(torch::Tensor x, const GraphBatch& batch, const RelationClasses& classes,
                         const ForwardMode& mode = {}, std::vector<torch::Tensor>* kept = nullptr,
                         const PairValues& given = {}) const;
 
  private:
-  /// One batch on its way through the layers.
+  /// State of a forward pass over one batch.
   struct Pass;
 
   torch::Tensor input(torch::Tensor x, const GraphBatch& batch, const Pass& pass) const;
@@ -48,7 +48,7 @@ class Encoder {
                        const std::vector<torch::Tensor>& gates, const Pass& pass) const;
   torch::Tensor feed_forward(int layer, const torch::Tensor& x, const Pass& pass) const;
 
-  /// Tables and pair terms of a layer's scores, or of its gates; -1: those that all layers share.
+  /// Tables and pair terms of a layer's scores, and its gates; -1: those that all layers share.
   BatchTerms terms_of(int layer, Pass& pass) const;
   std::vector<torch::Tensor> gates_of(int layer, Pass& pass) const;
   std::vector<FilledTable> filled(std::vector<RelationTable> tables, int layer) const;

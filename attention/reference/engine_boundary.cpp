@@ -8,7 +8,7 @@ EngineBoundary::EngineBoundary(GraphModel& model, const Device& device, Precisio
     : model_(model), engine_(make_engine(model.plan(), device, precision)) {}
 
 void EngineBoundary::refresh(Fresh wanted) {
-  if (fresh_ >= wanted) return;  // weights for training serve predictions too
+  if (fresh_ >= wanted) return;  // weights loaded for training also work for prediction
   engine_->assign(
       [this](const std::string& name) {
         const Tensor& parameter = model_[name];
@@ -54,7 +54,7 @@ Tensor EngineBoundary::train(const GraphBatch& batch, const ForwardMode& mode, c
   const Tensor scaled = torch::empty({batch.size(), static_cast<std::int64_t>(engine_->outputs())});
   const Tensor perturbation = mode.perturbation.defined() ? mode.perturbation.contiguous() : Tensor();
   TORCH_CHECK(!perturbation.defined() || perturbation.numel() == batch.num_tokens() * width,
-              "the perturbation is not that of the batch's tokens");
+              "the perturbation does not have the shape [tokens of the batch, C]");
   if (dinput != nullptr) *dinput = torch::empty({batch.num_tokens(), width});
   engine_->gradients(batch, {mode.training, mode.seed, mode.step, mode.ascent}, slope, scaled.data_ptr<float>(),
                      gradients, perturbation.defined() ? perturbation.const_data_ptr<float>() : nullptr,

@@ -1,4 +1,4 @@
-// A LibTorch model on an engine: the module holds the parameters, the engine computes. Tensors end here.
+// Runs a LibTorch model on an engine: the module owns the parameters, the engine computes. Engines do not use tensors.
 #pragma once
 
 #include <torch/torch.h>
@@ -14,25 +14,25 @@ namespace molgraph {
 
 class EngineBoundary {
  public:
-  /// Keeps a reference to the model, which must outlive the object, lie on the CPU and be float32. Errors are
-  /// make_engine()'s.
+  /// Keeps a reference to the model, which must outlive the object, be on the CPU and be float32. Throws the errors of
+  /// make_engine().
   explicit EngineBoundary(GraphModel& model, const Device& device = {}, Precision precision = Precision::fp32);
 
-  /// To be called after the parameters changed: the next pass reads them again.
+  /// Call this after the parameters change. The next pass reads them again.
   void weights_changed() { fresh_ = Fresh::no; }
-  /// As GraphModel::run in evaluation mode.
+  /// Same as GraphModel::run in evaluation mode.
   ModelOutput predict(const GraphBatch& batch, const std::vector<int>& keep_layers = {});
-  /// One pass in training mode: the raw outputs [B, outputs]. `slope` writes the loss's derivative by a molecule's raw
-  /// outputs; the gradients are added to the parameters' grad(). `dinput` [tokens, C], if not null, becomes the
-  /// gradient of mode.perturbation.
+  /// Runs one pass in training mode and returns the raw outputs [B, outputs]. `slope` writes the derivative of the loss
+  /// with respect to a molecule's raw outputs. The gradients are added to the parameters' grad(). `dinput` [tokens, C],
+  /// if not null, is set to the gradient of mode.perturbation.
   torch::Tensor train(const GraphBatch& batch, const ForwardMode& mode, const LossSlope& slope,
                       torch::Tensor* dinput = nullptr);
 
-  /// What a batch has to be packed with.
+  /// Options for packing batches.
   PackOptions pack_options() const { return engine_->pack_options(); }
-  /// With the model's weights in it, ready to train.
+  /// The engine with the model's current weights, ready to train.
   Engine& engine();
-  /// Training that stays on the device, with the model's weights there to begin with; null where there is none.
+  /// Training that stays on the device and starts from the model's weights; null if the engine has none.
   ResidentTraining* resident();
 
  private:

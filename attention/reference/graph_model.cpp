@@ -21,7 +21,7 @@ GraphModel::GraphModel(const ModelOptions& options)
 
 namespace {
 
-// What the head reads of the packed tokens [tokens, C]: [B, C].
+// The molecules' embeddings [B, C] from the states of the packed tokens [tokens, C].
 torch::Tensor readout(const torch::Tensor& states, const GraphBatch& batch, Readout kind) {
   if (kind == Readout::virtual_node) return states.index_select(0, virtual_tokens(batch));
   std::vector<torch::Tensor> rows;

@@ -10,20 +10,20 @@
 
 namespace molgraph {
 
-/// The parameters are those of parameters_of(). Buffers `target_shift` (0 at first) and `target_scale` (1) [outputs],
-/// both float64, live in the model.
+/// Its parameters are those of parameters_of(). Its buffers are `target_shift` (initially 0) and `target_scale`
+/// (initially 1), both [outputs], float64.
 class GraphModel : public ParameterTree {
  public:
-  /// Draws initial numbers from LibTorch's generator: all parameters' in the list's order, then those that
-  /// Architecture::initial wants otherwise in the order of named_parameters().
+  /// Draws initial values from LibTorch's generator: first for all parameters in the list's order, then again for those
+  /// that Architecture::initial overrides, in the order of named_parameters().
   explicit GraphModel(const ModelOptions& options);
 
   ModelOutput run(const GraphBatch& batch, const ForwardMode& mode) const;
 
   const ModelPlan& plan() const { return plan_; }
-  /// What a batch has to be packed with.
+  /// Options for packing batches.
   const PackOptions& pack_options() const { return plan_.pack; }
-  /// Rescales the head's meaning; regression only. Tensors [outputs].
+  /// Sets the conversion from raw outputs to the target's unit; regression only. Tensors [outputs].
   void set_target_scaling(const torch::Tensor& shift, const torch::Tensor& scale);
   /// ModelOutput::values from ModelOutput::scaled.
   torch::Tensor to_target_unit(const torch::Tensor& scaled) const { return scaled * target_scale_ + target_shift_; }

@@ -1,4 +1,4 @@
-// From the virtual node's final state to the task's outputs.
+// The task head: from molecules' embeddings to outputs.
 #pragma once
 
 #include <torch/torch.h>
@@ -8,9 +8,9 @@
 
 namespace molgraph {
 
-/// The tail, then one Linear: graph [B, C] -> [B, outputs]. The embedding of a molecule is what goes in here.
-/// `inputs` [B, D], NaN = missing, and `dropout` [B, C + D], factors or undefined, are looked at where
-/// HeadOptions::inputs > 0. Parameters: head.* of parameters_of().
+/// The layers of HeadOptions, then one Linear: graph [B, C], the molecules' embeddings -> [B, outputs]. `inputs`
+/// [B, D], NaN = missing, and `dropout` [B, C + D], factors or undefined, are used only if HeadOptions::inputs > 0.
+/// Parameters: head.* of parameters_of().
 torch::Tensor head(const ParameterTree& parameters, const HeadOptions& options, torch::Tensor graph,
                    const torch::Tensor& inputs = {}, const torch::Tensor& dropout = {});
 

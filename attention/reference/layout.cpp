@@ -12,10 +12,10 @@ namespace {
 
 using torch::Tensor;
 
-// One more group costs about as much as this many more pairs (measured at 12 x 80, batch 256, on two cores).
+// An additional group costs about as much as this many additional pairs (measured at 12 x 80, batch 256, on two cores).
 constexpr std::int64_t kGroupOverhead = 3000;
 
-// Relations in order of first occurrence; [P] relation of every packed pair.
+// Numbers the relations in order of first occurrence. Returns [P], the relation of every packed pair.
 std::vector<std::int32_t> number_relations(const std::int64_t* topology, const std::int64_t* edge, std::int64_t pairs,
                                            std::vector<std::int64_t>& relation_topology,
                                            std::vector<std::int64_t>& relation_edge) {
@@ -41,7 +41,7 @@ std::vector<std::int32_t> number_relations(const std::int64_t* topology, const s
   return relation;
 }
 
-// What fill_molecule reads, the same for all groups.
+// Inputs of fill_molecule, the same for all groups.
 struct PairSource {
   const GraphBatch& batch;
   const std::int64_t* topology;
@@ -50,7 +50,7 @@ struct PairSource {
   std::int32_t num_relations;
 };
 
-// Fills the pairs of molecule `slot` of the group. Returns whether some row has no allowed key.
+// Fills the pairs of molecule `slot` of the group. Returns true if a row has no allowed key.
 bool fill_molecule(TokenGroup& group, std::int64_t slot, const PairSource& source, bool* has_key) {
   const std::int64_t b = group.molecules[static_cast<std::size_t>(slot)], size = group.size;
   const std::int64_t tokens = source.batch.token_offset[b + 1] - source.batch.token_offset[b];
@@ -75,7 +75,7 @@ bool fill_molecule(TokenGroup& group, std::int64_t slot, const PairSource& sourc
       any = any || !*masked;
     }
     has_key[slot * size + i] = any;
-    if (!any) {  // a softmax needs a key: let it see the row's own keys, the weights are set to zero behind it
+    if (!any) {  // a softmax needs a key: allow the molecule's keys; the weights are set to zero after the softmax
       std::fill(masked - size, masked - size + tokens, false);
       empty_row = true;
     }
@@ -116,7 +116,7 @@ std::vector<std::vector<std::int64_t>> group_by_size(std::span<const std::int64_
   for (std::size_t k = 1; k <= order.size(); ++k)
     if (k == order.size() || sizes[order[k]] != sizes[order[k - 1]]) runs.push_back(k);
   if (order.empty()) return {};
-  // best[r]: least cost of the first r runs; begin[r]: where its last group begins.
+  // best[r]: smallest cost of the first r runs; begin[r]: where its last group begins.
   const std::size_t count = runs.size();
   std::vector<std::int64_t> best(count, std::numeric_limits<std::int64_t>::max());
   std::vector<std::size_t> begin(count, 0);

@@ -9,7 +9,7 @@ namespace {
 
 using torch::Tensor;
 
-/// [A, columns]: rows of the table of all columns, one after the other.
+/// [A, columns]: rows in the concatenated tables of all columns.
 Tensor column_rows(const GraphBatch& batch) {
   const FeatureShape& shape = feature_shape(batch.features);
   const auto columns = static_cast<std::size_t>(shape.atom_columns);

@@ -1,4 +1,4 @@
-// What enters the encoder: embedded atom columns, degrees, noise, and a vector of its own for the virtual node.
+// The input of the encoder: embedded atom columns, degrees and noise; a learned vector for the virtual node.
 #pragma once
 
 #include <torch/torch.h>
@@ -10,9 +10,9 @@
 
 namespace molgraph {
 
-/// [tokens, C]: token 0 of each molecule is node.virtual_node; an atom the sum of its columns' rows of node.atom, of
-/// its degree's rows of in_degree and out_degree (both indexed by the same degree, as published) and, in training, of
-/// ModelPlan::perturb_noise.
+/// [tokens, C]: token 0 of each molecule is node.virtual_node. An atom's row is the sum of the rows of its columns in
+/// node.atom, of the rows of its degree in in_degree and out_degree (both indexed by the same degree, as published)
+/// and, in training, of the noise of ModelPlan::perturb_noise.
 torch::Tensor node_input(const ParameterTree& parameters, const ModelPlan& plan, const GraphBatch& batch,
                          const ForwardMode& mode);
 

@@ -1,4 +1,4 @@
-// Every pair term of spec/terms.hpp: which file computes its values.
+// Calls the function that computes the values of each pair term of spec/terms.hpp.
 #pragma once
 
 #include <torch/torch.h>
@@ -11,10 +11,10 @@
 
 namespace molgraph {
 
-/// A batch as pair terms see it: what several of them read is made once.
+/// A batch as the input of pair terms. Values that several terms use are computed once.
 class TermInput {
  public:
-  /// Keeps references; `like` gives dtype.
+  /// Keeps references; `like` gives the dtype.
   TermInput(const GraphBatch& molecules, const ForwardMode& mode, const torch::TensorOptions& like)
       : batch(molecules), mode_(mode), like_(like) {}
   /// [tokens, steps] random-walk positions.
@@ -31,7 +31,7 @@ class TermInput {
   PairVector pair_vector_;  ///< of `pair_walks_`
 };
 
-/// What the term adds to every pair.
+/// The values that the term adds to every pair.
 PairValues pair_values(const PairTerm& term, const ParameterTree& parameters, TermInput& input);
 
 }  // namespace molgraph

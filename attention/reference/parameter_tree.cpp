@@ -8,7 +8,7 @@
 namespace molgraph {
 namespace {
 
-/// The module that owns the parameter, made where it does not exist yet; `name` becomes what is left of it.
+/// The module that owns the parameter, created if it does not exist. Removes the module path from `name`.
 torch::nn::Module& owner_of(torch::nn::Module& root, std::string& name) {
   torch::nn::Module* owner = &root;
   for (auto dot = name.find('.'); dot != std::string::npos; dot = name.find('.')) {

@@ -10,20 +10,21 @@
 
 namespace molgraph {
 
-/// Plain modules nested as the dots of the names say; named_parameters() has the list's names. What computes takes its
+/// Modules nested by the dots in the names, so that named_parameters() has the list's names. Other code takes its
 /// tensors by name.
 class ParameterTree : public torch::nn::Module {
  public:
-  /// Float32. Draws the numbers that ParameterSpec::initial asks for from LibTorch's generator, in the list's order.
+  /// Creates float32 parameters with the initial values of ParameterSpec::initial, drawn from LibTorch's generator in
+  /// the list's order.
   explicit ParameterTree(ParameterList specs);
 
   const ParameterList& specs() const { return specs_; }
-  /// std::invalid_argument if there is none of this name.
+  /// Throws std::invalid_argument if there is no parameter of this name.
   const torch::Tensor& operator[](const std::string& name) const;
 
-  /// x [rows, in] -> [rows, out] by NAME.weight and NAME.bias.
+  /// x [rows, in] -> [rows, out] with NAME.weight and NAME.bias.
   torch::Tensor linear(const torch::Tensor& x, const std::string& name) const;
-  /// LayerNorm over the last dimension by NAME.weight and NAME.bias.
+  /// LayerNorm over the last dimension with NAME.weight and NAME.bias.
   torch::Tensor norm(const torch::Tensor& x, const std::string& name) const;
 
  private:
@@ -31,7 +32,7 @@ class ParameterTree : public torch::nn::Module {
   std::unordered_map<std::string, torch::Tensor> tensors_;
 };
 
-/// Fills a tensor anew: a LibTorch generator in the same state gives the same numbers.
+/// Fills a tensor with initial values. The same state of LibTorch's generator gives the same values.
 void initialise(torch::Tensor tensor, const Initialisation& initial);
 
 }  // namespace molgraph

@@ -5,7 +5,8 @@
 namespace molgraph {
 namespace {
 
-/// A copy of part [begin, end) of a vector: autograd keeps indices until the backward pass; the batch may be gone then.
+/// Copies elements [begin, end) of a vector: autograd keeps indices until the backward pass, when the batch may no
+/// longer exist.
 template <class T>
 torch::Tensor slice(const std::vector<T>& values, std::int64_t begin, std::int64_t end, torch::ScalarType type) {
   return torch::from_blob(const_cast<T*>(values.data() + begin), {end - begin}, type).clone();

@@ -7,13 +7,14 @@
 
 namespace molgraph {
 
-/// For atoms i, j with path bonds c_1 .. c_m: path_ij = (1/m') sum over p = 1..m' of Ebar[c_p] W[p],
-/// m' = min(m, hops), with Ebar[c] the mean of the embeddings of the bond's columns. Zero for i = j, unreachable
-/// pairs and pairs with token 0.
+/// For atoms i, j with path bonds c_1 .. c_m: path_ij = (1/m') sum over p = 1..m' of Ebar[c_p] W[p], where
+/// m' = min(m, hops) and Ebar[c] is the mean of the embeddings of the bond's columns. Zero for i = j, unreachable pairs
+/// and pairs with token 0.
 ///
-/// The published code evaluates every hop of every pair, O(n^2 hops H^2). Here T[p][bond id] = Ebar W[p] is made
-/// once per step and S(i,j) = S(i, predecessor of j) + T[m][last bond] runs along the levels of GraphBatch::paths,
-/// O(n^2 H). PathRule::mean averages over all shortest paths; PathRule::single is the published rule.
+/// The published code evaluates every hop of every pair, O(n^2 hops H^2). Here, T[p][bond id] = Ebar W[p] is computed
+/// once per step, and S(i,j) = S(i, predecessor of j) + T[m][last bond] is computed level by level along
+/// GraphBatch::paths, O(n^2 H). PathRule::mean averages over all shortest paths; PathRule::single is the published
+/// rule.
 ///
 /// `bond` [sum of bond_dims, H]; `hop_weight` W [hops, H, H], hop p at row p - 1, input head first. [P, H] over packed
 /// pairs.

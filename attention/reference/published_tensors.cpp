@@ -11,7 +11,7 @@ namespace {
 
 using torch::Tensor;
 
-constexpr std::int64_t kColumnRows = 512;  // of one feature in the published tables
+constexpr std::int64_t kColumnRows = 512;  // rows per feature in the published tables
 
 std::string shape_text(c10::IntArrayRef shape) {
   std::string text = "[";
@@ -35,7 +35,7 @@ std::vector<std::int64_t> first_rows(std::int64_t count) {
   throw FileError(text);
 }
 
-/// Rows of the part that have a published row: their places in the part, and the published rows.
+/// Rows of the part that have a published row: their indices in our tensor, and the published rows.
 std::pair<Tensor, Tensor> held_rows(const PublishedLink& link) {
   std::vector<std::int64_t> places, rows;
   for (std::size_t k = 0; k < link.rows.size(); ++k) {
@@ -93,7 +93,7 @@ void link_block(PublishedLinks& links, const PublishedBlock& names, const std::s
       links.linear(theirs + names.value, ours + "attention.value", e.width, e.width);
       continue;
     }
-    // One matrix [3C, C] of query, key and value, as torch.nn.MultiheadAttention has it.
+    // One matrix [3C, C] of query, key and value, as in torch.nn.MultiheadAttention.
     std::int64_t first = 0;
     for (const char* part : {"query", "key", "value"}) {
       std::vector<std::int64_t> rows = first_rows(e.width);
@@ -135,10 +135,11 @@ std::int64_t published_size(const StateDict& state, const std::string& name, int
       if (names.size() > 300) break;
       names += (names.empty() ? "" : ", ") + item.first;
     }
-    throw FileError(where + ": no tensor '" + name + "', so this is another layout; it has " + names + " ...");
+    throw FileError(where + ": no tensor '" + name + "', so the weights have another layout; their tensors: " + names +
+                    " ...");
   }
   if (found->second.dim() <= dim)
-    throw FileError(where + ": '" + name + "' has the shape " + shape_text(found->second.sizes()));
+    throw FileError(where + ": '" + name + "' has the wrong shape " + shape_text(found->second.sizes()));
   return found->second.size(dim);
 }
 
@@ -187,7 +188,7 @@ StateDict import_published(const StateDict& state, const std::vector<PublishedLi
 StateDict export_published(const StateDict& ours, const std::vector<PublishedLink>& links, TiedRows tied,
                            const std::string& where) {
   StateDict theirs;
-  std::map<std::string, Tensor> written;  // per published tensor: which of its rows are set
+  std::map<std::string, Tensor> written;  // per published tensor: true for each row that is set
   std::set<std::string> used;
   std::vector<std::string> problems;
   for (const PublishedLink& link : links) {
@@ -207,14 +208,14 @@ StateDict export_published(const StateDict& ours, const std::vector<PublishedLin
     for (std::int64_t k = 0; k < rows.size(0); ++k) {
       const std::int64_t row = rows[k].item<std::int64_t>();
       if (seen[row].item<bool>() && !torch::equal(table[row], values[k]))
-        problems.push_back("row " + std::to_string(row) + " of " + link.theirs + " stands for rows of " + link.ours +
-                           " that differ");
+        problems.push_back("row " + std::to_string(row) + " of " + link.theirs + " corresponds to rows of " +
+                           link.ours + " that differ");
       table[row].copy_(values[k]);
       seen[row] = true;
     }
   }
   for (const auto& [name, tensor] : ours) {
-    if (!used.contains(name)) problems.push_back(name + " " + shape_text(tensor.sizes()) + " has no place there");
+    if (!used.contains(name)) problems.push_back(name + " " + shape_text(tensor.sizes()) + " does not exist there");
   }
   if (!problems.empty()) fail(where, "cannot be written in the published layout", problems);
   return theirs;

@@ -1,4 +1,4 @@
-// From raw relations to the classes that the tables are indexed by.
+// Maps raw relations to the classes that index the tables.
 #pragma once
 
 #include "attention/reference/layout.hpp"
@@ -7,7 +7,7 @@
 
 namespace molgraph {
 
-/// Classes of all packed pairs, and which are forbidden (undefined where the rule forbids none).
+/// Classes of all packed pairs, and the forbidden pairs (undefined if the rule forbids none).
 RelationClasses relation_classes(const GraphBatch& batch, const ClassRule& rule);
 
 }  // namespace molgraph

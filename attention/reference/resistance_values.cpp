@@ -9,7 +9,7 @@
 namespace molgraph {
 namespace {
 
-/// R of all pairs of the batch [P, 1], -1 where there is none.
+/// R of all pairs of the batch [P, 1]; -1 for pairs without R.
 torch::Tensor resistances(const GraphBatch& batch) {
   const torch::Tensor all = torch::full({batch.num_pairs(), 1}, -1.0, torch::kFloat64);
   std::vector<double> of_molecule;

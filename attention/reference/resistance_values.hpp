@@ -10,8 +10,8 @@
 
 namespace molgraph {
 
-/// sum_k weight[k] G_k(R_ij) of every pair of atoms in one fragment, 0 else; dense [P, H]. Parameters below `prefix`:
-/// mean [K], width [K], weight [K, H] (spec/resistance.hpp).
+/// sum_k weight[k] G_k(R_ij) for every pair of atoms in the same fragment, else 0; dense [P, H]. Parameters with
+/// `prefix`: mean [K], width [K], weight [K, H] (spec/resistance.hpp).
 PairValues resistance_values(const ParameterTree& parameters, const std::string& prefix, const GraphBatch& batch);
 
 }  // namespace molgraph

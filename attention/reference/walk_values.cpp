@@ -6,7 +6,7 @@ namespace molgraph {
 
 torch::Tensor pair_walks(const GraphBatch& batch, const PairVector& vector) {
   const std::int64_t steps = vector.size();
-  std::vector<torch::Tensor> of_molecules{torch::empty({0, steps}, torch::kFloat64)};  // there may be no molecule
+  std::vector<torch::Tensor> of_molecules{torch::empty({0, steps}, torch::kFloat64)};  // the batch may be empty
   for (std::int64_t b = 0; b < batch.size(); ++b) {
     const auto k = static_cast<std::size_t>(b);
     const std::int64_t tokens = batch.token_offset[k + 1] - batch.token_offset[k];

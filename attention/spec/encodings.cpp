@@ -22,14 +22,14 @@ constexpr std::array<Encoding, 15> kEncodings{{
                "by sqrt(d)",
      .parameters = "T H",
      .cost = "n^2 H",
-     .use = "the cheapest that knows the graph; no bonds' kinds",
+     .use = "the cheapest encoding that uses the graph; ignores bond types",
      .terms = {.bias = true}},
     {.name = "diet-rel",
      .formula = "q_i.k_j / sqrt(d) + b_l[t_ij] in layer l",
      .source = "Chen et al. 2021, eq. 3",
      .parameters = "L T H",
      .cost = "n^2 H per layer",
-     .use = "as t5, where layers should look at different distances",
+     .use = "as t5, if layers should attend to different distances",
      .terms = {.bias = true},
      .share = false},
     {.name = "graphormer",
@@ -37,26 +37,26 @@ constexpr std::array<Encoding, 15> kEncodings{{
      .source = "Ying et al. 2021, eq. 6 and 7; mean over all shortest paths instead of one, unless --path single",
      .parameters = "(T - 2) H + bonds H + hops H^2",
      .cost = "n^2 H",
-     .use = "bonds' kinds along paths; the reference of ZINC and PCQM4M",
+     .use = "bond types along paths; the reference model for ZINC and PCQM4M",
      .terms = {.bias = true},
      .path_bias = true,
      .untie_virtual = false},
     {.name = "shaw",
      .formula = "q_i.(k_j + PQ[t_ij]) / sqrt(d), values v_j + PV[t_ij]",
-     .source = "Shaw et al. 2018, eq. 3 and 4 (their a^K is our PQ, a^V our PV); they have tables per layer, which the "
-               "heads share (section 3.3; not in their base model); here each head has its own, and all layers share "
-               "one set unless --no-share-encodings",
+     .source = "Shaw et al. 2018, eq. 3 and 4 (their a^K is our PQ, a^V our PV); their tables are per layer and shared "
+               "by the heads (section 3.3; not in their base model); ours are per head and shared by all layers unless "
+               "--no-share-encodings",
      .parameters = "2 T C",
      .cost = "2 n T C per layer",
-     .use = "distances that depend on the atom that asks",
+     .use = "distances whose effect depends on the query atom",
      .terms = {.topology_query = true, .topology_value = true}},
     {.name = "deberta",
      .formula = "(q_i.k_j + q_i.PQ[t_ij] + k_j.PK[t_ji]) / sqrt(3 d)",
-     .source =
-         "He et al. 2021, eq. 4; the tables are learned directly, and the last layers' absolute positions are left out",
+     .source = "He et al. 2021, eq. 4; the tables are learned directly, and the absolute positions of the last layers "
+               "are left out",
      .parameters = "2 T C",
      .cost = "2 n T C per layer",
-     .use = "as shaw, with the atom that is asked too",
+     .use = "as shaw, and the effect also depends on the key atom",
      .terms = {.topology_query = true, .topology_key = true},
      .key_term = KeyTerm::reverse,
      .score_terms = 3},
@@ -65,7 +65,7 @@ constexpr std::array<Encoding, 15> kEncodings{{
      .source = "Dai et al. 2019, section 3.3; R is learned per class instead of sinusoids",
      .parameters = "T C + 2 C",
      .cost = "2 n T C per layer",
-     .use = "as shaw without values, with a bias that all atoms share",
+     .use = "as shaw without values, plus biases that do not depend on the query atom",
      .terms = {.topology_query = true, .global_bias = true}},
     {.name = "grpe",
      .formula = "(q_i.k_j + q_i.(PQ[t_ij] + EQ[e_ij]) + k_j.(PK[t_ij] + EK[e_ij])) / sqrt(d), values v_j + PV[t_ij] + "
@@ -73,7 +73,7 @@ constexpr std::array<Encoding, 15> kEncodings{{
      .source = "Park et al. 2022, eq. 6 to 10",
      .parameters = "3 (T + E) C",
      .cost = "3 n (T + E) C per layer",
-     .use = "the default for tables of one's own: distances and bonds, on query, key and value",
+     .use = "the default for your own tables: distances and bonds act on query, key and value",
      .terms = {.topology_query = true,
                .topology_key = true,
                .topology_value = true,
@@ -81,14 +81,13 @@ constexpr std::array<Encoding, 15> kEncodings{{
                .edge_key = true,
                .edge_value = true}},
     {.name = "grpe-walk",
-     .formula = "grpe, and scores + sum_t ((q_i.WQ[t] + k_j.WK[t]) / sqrt(d) + W[t]) r_ij[t], values + sum_t WV[t] "
+     .formula = "grpe with scores + sum_t ((q_i.WQ[t] + k_j.WK[t]) / sqrt(d) + W[t]) r_ij[t], values + sum_t WV[t] "
                 "r_ij[t], input x_i + W p_i, p_i = r_ii; r_ij[t] = ((D^-1 A)^t)_ij, t = 1..k",
-     .source =
-         "Park et al. 2022, with the relations of Ma et al. 2023 (GRIT), section 3.1; pairs have no state of their "
-         "own that layers update, and --urpe's gate is C[t_ij] + sum_t W[t] r_ij[t]",
+     .source = "Park et al. 2022 with the relations of Ma et al. 2023 (GRIT), section 3.1; unlike in GRIT, layers do "
+               "not update a state per pair; the gate of --urpe is C[t_ij] + sum_t W[t] r_ij[t]",
      .parameters = "3 (T + E) C + k (4 C + H), k H more with --urpe",
      .cost = "grpe's + 3 k n^2 H per layer, k n^2 per molecule and pass",
-     .use = "as grpe, where rings and branches decide; small molecules, many epochs",
+     .use = "as grpe, if rings and branches matter; small molecules, many epochs",
      .terms = {.topology_query = true,
                .topology_key = true,
                .topology_value = true,
@@ -102,11 +101,11 @@ constexpr std::array<Encoding, 15> kEncodings{{
      .position = NodePosition::random_walk,
      .position_dim = 10},
     {.name = "graphormer-walk",
-     .formula = "graphormer, and what grpe-walk adds",
-     .source = "Ying et al. 2021, with the relations of Ma et al. 2023 (GRIT), section 3.1, as in grpe-walk",
+     .formula = "graphormer with the walk terms of grpe-walk",
+     .source = "Ying et al. 2021 with the relations of Ma et al. 2023 (GRIT), section 3.1, as in grpe-walk",
      .parameters = "graphormer's + k (4 C + H), k H more with --urpe",
      .cost = "graphormer's + 3 k n^2 H per layer, k n^2 per molecule and pass",
-     .use = "as graphormer, where rings and branches decide",
+     .use = "as graphormer, if rings and branches matter",
      .terms = {.bias = true, .walk_bias = true, .walk_query = true, .walk_key = true, .walk_value = true},
      .path_bias = true,
      .untie_virtual = false,
@@ -117,7 +116,7 @@ constexpr std::array<Encoding, 15> kEncodings{{
      .source = "Chen et al. 2021, eq. 1; P from degree and random walk instead of the position in a sentence",
      .parameters = "2 (17 + k) 64 H",
      .cost = "64 n^2 H",
-     .use = "atoms' places instead of distances",
+     .use = "absolute positions of atoms instead of distances",
      .terms = {.absolute_bias = true},
      .position_dim = 16},
     {.name = "tupe",
@@ -125,21 +124,21 @@ constexpr std::array<Encoding, 15> kEncodings{{
      .source = "Ke et al. 2021, eq. 7 and section 3.2 (virtual node untied); diet-abs + t5, without their sqrt(2 d)",
      .parameters = "2 (17 + k) 64 H + T H",
      .cost = "64 n^2 H",
-     .use = "places and distances apart from the atoms' kinds",
+     .use = "positions and distances, independent of atom types",
      .terms = {.bias = true, .absolute_bias = true},
      .position_dim = 16},
     {.name = "resistance",
      .formula = "q_i.k_j / sqrt(d) + b[t_ij] + sum_k W[k] G_k(R_ij), R the resistance distance",
-     .source = "Zhang et al. 2023 (Graphormer-GD), section 4; one matrix W behind the Gaussians instead of two with a "
-               "GELU, no gate but --urpe",
+     .source = "Zhang et al. 2023 (Graphormer-GD), section 4; one matrix W after the Gaussians instead of two with a "
+               "GELU, and no gate except --urpe",
      .parameters = "T H + k (2 + H)",
      .cost = "n^3 per molecule and pass, k n^2 H",
-     .use = "distances that tell rings from chains",
+     .use = "distances that distinguish rings from chains",
      .terms = {.bias = true, .resistance = true},
      .position_dim = 16},
     {.name = "laplacian",
      .formula = "q_i.k_j / sqrt(d), input x_i + W p_i, p = k eigenvectors of I - D^-1/2 A D^-1/2",
-     .source = "Dwivedi & Bresson 2020, section 2.1; per fragment, with canonical signs at scoring",
+     .source = "Dwivedi & Bresson 2020, section 2.1; computed per fragment; signs are canonical at scoring",
      .parameters = "k C",
      .cost = "n^3 per molecule",
      .use = "comparison with other graph transformers",
@@ -150,7 +149,7 @@ constexpr std::array<Encoding, 15> kEncodings{{
      .source = "Dwivedi et al. 2022, eq. 9",
      .parameters = "k C",
      .cost = "k n^2 per molecule",
-     .use = "rings and branches around an atom, without signs to settle",
+     .use = "rings and branches around an atom; no sign ambiguity",
      .position = NodePosition::random_walk,
      .position_dim = 16},
 }};
@@ -167,7 +166,7 @@ const Encoding& encoding_from_string(std::string_view name) {
   if (found != kEncodings.end()) return *found;
   std::string names;
   for (const Encoding& e : kEncodings) names += (names.empty() ? "" : ", ") + std::string(e.name);
-  throw UsageError("there is no encoding '" + std::string(name) + "'; the encodings are " + names);
+  throw UsageError("unknown encoding '" + std::string(name) + "'; choose one of " + names);
 }
 
 void set_encoding(EncoderOptions& encoder, const Encoding& encoding) {

@@ -1,15 +1,15 @@
-// Options of the task head: no torch here.
+// Options of the task head. Does not use LibTorch.
 #pragma once
 
 namespace molgraph {
 
-/// What stands between a molecule's embedding and the Linear -> outputs. At most one of the first two is in use.
+/// Layers between a molecule's embedding and the Linear -> outputs. At most one of the first two is used.
 struct HeadOptions {
   int last_mlp =
-      0;  ///< so many times (Linear C x C, exact GELU): GRPE's optional tail (docs/models/formula.md section 6)
+      0;  ///< number of layers (Linear C x C, exact GELU): GRPE's optional tail (docs/models/formula.md section 6)
   bool transform = false;  ///< Linear C x C, exact GELU, LayerNorm: Graphormer v2 (arXiv:2203.04810)
-  /// D > 0: behind them the embedding and D numbers of the molecule (GraphBatch::inputs) go through dropout, a Linear
-  /// C + D -> mixed and exact GELU
+  /// D > 0: after these layers, the embedding and D values of the molecule (GraphBatch::inputs) pass through dropout, a
+  /// Linear C + D -> mixed and exact GELU
   int inputs = 0;
   int mixed = 256;
 };

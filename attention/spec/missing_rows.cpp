@@ -29,7 +29,7 @@ std::string bond_reason(const GraphView& graph, const std::vector<int>& missing)
     const int id = bond_id(graph.features, graph.bonds + b * columns);
     if (contains(missing, id))
       return "the bond of atoms " + std::to_string(graph.bond_atoms[2 * b] + 1) + " and " +
-             std::to_string(graph.bond_atoms[2 * b + 1] + 1) + " is of a kind for which the imported model has no row";
+             std::to_string(graph.bond_atoms[2 * b + 1] + 1) + " has a type for which the imported model has no row";
   }
   return {};
 }

@@ -1,4 +1,4 @@
-// Molecules that an imported model has no rows for.
+// Finds molecules that need table rows which an imported model lacks.
 #pragma once
 
 #include <string>
@@ -8,8 +8,9 @@
 
 namespace molgraph {
 
-/// Why the model cannot take the molecule ("atom 3 has type 25, which the model's table lacks"), or "" if it can.
-/// `max_distance` L names the topology classes; distances are computed only if a class of them is missing.
+/// The reason why the model cannot process the molecule ("atom 3 has the value 25 in column 1, for which the imported
+/// model has no row"), or "" if it can. `max_distance` is L, which determines the topology classes. Distances are
+/// computed only if a topology class is missing.
 std::string missing_rows_reason(const GraphView& graph, int max_distance, const MissingRows& missing);
 
 }  // namespace molgraph

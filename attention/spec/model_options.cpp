@@ -13,7 +13,7 @@ bool Architecture::has(std::string_view field) const {
 }
 
 ModelPlan model_plan(const ModelOptions& o) {
-  if (o.architecture == nullptr) throw std::invalid_argument("a model without an architecture");
+  if (o.architecture == nullptr) throw std::invalid_argument("the model has no architecture");
   ModelPlan plan{.features = o.features,
                  .encoder = o.encoder,
                  .classes = class_rule(o.features, o.max_distance),
@@ -41,7 +41,7 @@ void set_size(const Architecture& architecture, const std::string& name, Encoder
     }
     names += (names.empty() ? "" : ", ") + std::string(size.name);
   }
-  throw UsageError("there is no " + std::string(architecture.title) + " size '" + name + "'; the sizes are " + names);
+  throw UsageError("unknown " + std::string(architecture.title) + " size '" + name + "'; choose one of " + names);
 }
 
 }  // namespace molgraph

@@ -1,4 +1,4 @@
-// What a model of the toolkit consists of, for engines that know no LibTorch. Graphormer and GRPE each fill one in.
+// The plan of a model, for engines that do not use LibTorch. model_plan() makes it from ModelOptions.
 #pragma once
 
 #include "attention/spec/class_rule.hpp"
@@ -8,17 +8,17 @@
 
 namespace molgraph {
 
-/// Parameters have the modules' names: node.atom, node.virtual_node, in_degree, out_degree, path.*, encoder.*, head.*.
+/// Parameter names: node.atom, node.virtual_node, in_degree, out_degree, path.*, encoder.*, head.*.
 struct ModelPlan {
   Features features = Features::ogb;
   EncoderOptions encoder;
   ClassRule classes;
-  int max_degree = -1;       ///< >= 0: in- and out-degree tables, larger degrees share the last row
-  int path_hops = 0;         ///< > 0: the edge-path bias over so many hops
-  double perturb_noise = 0;  ///< width of the uniform noise on atoms' input in training
+  int max_degree = -1;       ///< >= 0: in- and out-degree tables; larger degrees share the last row
+  int path_hops = 0;         ///< > 0: the edge-path bias over this many hops
+  double perturb_noise = 0;  ///< half-width of the uniform noise on the atoms' input in training
   HeadOptions head;
   int outputs = 1;
-  PackOptions pack;  ///< what a batch has to be packed with
+  PackOptions pack;  ///< options for packing batches
 };
 
 }  // namespace molgraph

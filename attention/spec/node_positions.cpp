@@ -13,7 +13,7 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 constexpr double kEqualEigenvalues = 1e-6;
-constexpr double kNoProjection = 1e-6;  // rounding is at 1e-14, a projection that exists at 1e-2
+constexpr double kNoProjection = 1e-6;  // rounding errors are near 1e-14, true projections near 1e-2
 
 struct Neighbour {
   int atom;
@@ -54,7 +54,7 @@ std::vector<std::vector<int>> fragments_of(const std::vector<std::vector<Neighbo
   return fragments;
 }
 
-/// SplitMix64's finaliser (Steele et al. 2014): spreads 64 bits.
+/// Finaliser of SplitMix64 (Steele et al. 2014): mixes 64 bits.
 std::uint64_t mix(std::uint64_t x) {
   x += 0x9e3779b97f4a7c15u;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -62,8 +62,8 @@ std::uint64_t mix(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-/// A number per atom that depends on its environment only: colour refinement (Weisfeiler & Leman 1968) from the atom's
-/// columns over bonds and neighbours, as many rounds as there are atoms.
+/// A number per atom that depends only on its environment: colour refinement (Weisfeiler & Leman 1968) that starts from
+/// the atom's columns and proceeds over bonds and neighbours. The number of rounds is the number of atoms.
 std::vector<std::uint64_t> environments_of(const GraphBatch& batch, std::int64_t molecule,
                                            const std::vector<std::vector<Neighbour>>& neighbours) {
   const auto columns = static_cast<std::size_t>(feature_shape(batch.features).atom_columns);
@@ -74,7 +74,7 @@ std::vector<std::uint64_t> environments_of(const GraphBatch& batch, std::int64_t
   }
   for (std::size_t round = 0; round < colour.size(); ++round) {
     for (std::size_t a = 0; a < colour.size(); ++a) {
-      std::uint64_t sum = 0;  // of a multiset: the neighbours' order does not count
+      std::uint64_t sum = 0;  // independent of the neighbours' order
       for (const Neighbour& n : neighbours[a]) sum += mix(colour[static_cast<std::size_t>(n.atom)] ^ mix(n.bond + 1u));
       next[a] = mix(mix(colour[a]) + sum);
     }
@@ -83,7 +83,7 @@ std::vector<std::uint64_t> environments_of(const GraphBatch& batch, std::int64_t
   return colour;
 }
 
-/// One fragment's eigenvectors, column by column.
+/// Eigenvectors of one fragment, built column by column.
 class CanonicalBasis {
  public:
   CanonicalBasis(std::vector<std::uint64_t> environments, int count)
@@ -92,13 +92,13 @@ class CanonicalBasis {
   bool full() const { return columns_.size() == count_; }
   const std::vector<VectorXd>& columns() const { return columns_; }
 
-  /// Appends a basis of the space that the orthonormal columns of `space` span.
+  /// Appends a basis of the space spanned by the orthonormal columns of `space`.
   void add(const MatrixXd& space) {
     const std::size_t before = columns_.size(), wanted = before + static_cast<std::size_t>(space.cols());
     const auto done = [&] { return full() || columns_.size() == wanted; };
     for (std::uint64_t k = 0; k < 2u * static_cast<std::uint64_t>(space.cols()) && !done(); ++k)
       project(space, before, weights(k));
-    // What no environment reaches may still be fixed relative to the eigenvectors that are settled already.
+    // Directions that environments do not determine may be determined relative to the previous eigenvectors.
     for (std::size_t a = 0; a < columns_.size() && !done(); ++a) {
       project(space, before, weights(0).cwiseProduct(columns_[a]));
       for (std::size_t c = 0; c < a && !done(); ++c)
@@ -115,7 +115,7 @@ class CanonicalBasis {
     return w;
   }
 
-  /// Appends the projection of `w`, made orthogonal to the columns from `first` on; nothing if it vanishes.
+  /// Appends the projection of `w`, orthogonalised against the columns from `first` on, unless it vanishes.
   void project(const MatrixXd& space, std::size_t first, const VectorXd& w) {
     VectorXd v = space * (space.transpose() * w);
     for (std::size_t a = first; a < columns_.size(); ++a) v -= columns_[a].dot(v) * columns_[a];
@@ -159,7 +159,7 @@ void laplacian_positions(const GraphBatch& batch, std::int64_t molecule, int cou
     std::vector<std::uint64_t> own;
     for (const int a : fragment) own.push_back(environments[static_cast<std::size_t>(a)]);
     CanonicalBasis basis(std::move(own), count);
-    // The first eigenvector is the trivial one: a connected graph has the eigenvalue 0 once.
+    // The first eigenvector is trivial: a connected graph has the eigenvalue 0 exactly once.
     for (Eigen::Index begin = 1, end = 1; begin < values.size() && !basis.full(); begin = end) {
       while (end < values.size() && values[end] - values[begin] < kEqualEigenvalues) ++end;
       basis.add(solver.eigenvectors().middleCols(begin, end - begin));

@@ -10,7 +10,7 @@
 namespace molgraph {
 namespace {
 
-/// A molecule's bonds and distances, by token.
+/// A molecule's bonds and distances, indexed by token.
 class Bonds {
  public:
   Bonds(const GraphBatch& batch, std::int64_t molecule) {
@@ -25,15 +25,15 @@ class Bonds {
     }
   }
   std::size_t tokens() const { return n_; }
-  /// In bonds; another fragment is farther than any ring.
+  /// Distance in bonds; for different fragments, larger than any ring.
   int distance(std::size_t i, std::size_t j) const { return distance_[i * n_ + j]; }
   std::span<const std::size_t> of(std::size_t i) const {
     return std::span(other_).subspan(first_[i], first_[i + 1] - first_[i]);
   }
 
-  /// The length, `most` at most, up to which walks that never turn straight back number kMostWalks at most.
+  /// The largest length, at most `most`, up to which there are at most kMostWalks non-backtracking walks.
   int longest_walk(int most) const {
-    // By directed bond i -> other_[k], how many walks end with it.
+    // back[k]: index of the reverse of the directed bond k = (i -> other_[k]). now[k]: number of walks that end with k.
     std::vector<std::size_t> back(other_.size());
     for (std::size_t i = 1; i < n_; ++i)
       for (std::size_t k = first_[i]; k < first_[i + 1]; ++k) {
@@ -61,7 +61,7 @@ class Bonds {
   std::vector<std::size_t> first_, other_;
 };
 
-/// Paths that meet no atom twice, depth first.
+/// Counts simple paths by depth-first search.
 template <class T>
 class PathCount {
  public:
@@ -83,10 +83,10 @@ class PathCount {
   T& count(int length, std::size_t end) const {
     return out_[(static_cast<std::size_t>(length - kShortestPath) * bonds_.tokens() + end) * bonds_.tokens() + start_];
   }
-  /// From an atom that is reached by `length` - 1 bonds.
+  /// Extends the path that reaches atom `here` with `length` - 1 bonds.
   void go_on(std::size_t here, int length) {
     for (const std::size_t to : bonds_.of(here)) {
-      if (to == start_ && length > 2) count(length, start_) += T(0.5);  // every ring is gone round both ways
+      if (to == start_ && length > 2) count(length, start_) += T(0.5);  // each ring is found in both directions
       if (met_[to]) continue;
       if (length >= kShortestPath) count(length, to) += 1;
       if (length >= longest_) continue;
@@ -103,7 +103,8 @@ class PathCount {
   std::size_t start_ = 0;
 };
 
-/// Isometric cycles, depth first: every further atom is as far from all before as it is along the ring.
+/// Finds isometric cycles by depth-first search: the distance of each new atom to all previous ones is that along the
+/// ring.
 template <class T>
 class Rings {
  public:
@@ -121,7 +122,7 @@ class Rings {
  private:
   bool fits(std::size_t atom) const {
     const int at = static_cast<int>(ring_.size());
-    if (atom < ring_[0]) return false;  // a ring is found from its first atom
+    if (atom < ring_[0]) return false;  // each ring is searched from its lowest-numbered atom only
     for (int k = 0; k < at; ++k)
       if (bonds_.distance(ring_[static_cast<std::size_t>(k)], atom) != std::min(at - k, size_ - (at - k))) return false;
     return true;
@@ -146,7 +147,7 @@ class Rings {
   std::vector<std::size_t> ring_;
 };
 
-/// True if one comes from i to its neighbour j by other bonds than theirs: it is a ring's.
+/// True if the bond between the neighbours i and j is in a ring: there is another path from i to j.
 bool in_ring(const Bonds& bonds, std::size_t i, std::size_t j) {
   std::vector<char> met(bonds.tokens(), 0);
   std::vector<std::size_t> open{i};

@@ -1,4 +1,4 @@
-// Numbers of a pair of atoms beside their distance: walks, paths and rings between them.
+// Vectors of pairs of atoms: random walks, paths and rings between them.
 #pragma once
 
 #include <cstdint>
@@ -8,29 +8,29 @@
 
 namespace molgraph {
 
-/// Columns of PairVector::paths and how many bonds the first and the last count.
+/// Number of columns of PairVector::paths, and path lengths in bonds of the first and the last column.
 inline constexpr int kShortestPath = 2, kLongestPath = 8, kPathColumns = kLongestPath - kShortestPath + 1;
-/// Columns of PairVector::rings; atoms of the largest ring that the first knows.
+/// Number of columns of PairVector::rings, and the largest ring size (atoms) of the first column.
 inline constexpr int kRingColumns = 2, kLargestRing = 12;
-/// What is counted in one molecule at most: paths and rings end at the length up to which its walks that never turn
-/// straight back are no more than this, and longer ones count as none. 1,024 atoms of a diamond end at 7 bonds; what
-/// chemists draw is far below.
+/// Limit on the search in one molecule: paths and rings are counted up to the largest length for which the molecule has
+/// at most this many non-backtracking walks; longer ones are not counted. For 1,024 atoms of a diamond, this length is
+/// 7 bonds. Ordinary molecules are far below the limit.
 inline constexpr std::int64_t kMostWalks = std::int64_t{1} << 22;
 
-/// r_ij of all tokens i, j. `out` [vector.size(), tokens j, tokens i]; zero with token 0 and between fragments.
+/// r_ij of all tokens i, j. `out` [vector.size(), tokens j, tokens i]; zero for token 0 and between fragments.
 /// Columns:
-/// - walks: walk_probabilities() of `steps` steps;
-/// - paths, l = 2 .. 8: log2(1 + c_ij[l]), c the number of paths of l bonds from i to j that meet no atom twice, on the
-///   diagonal the number of rings (cycles) of l atoms through i;
-/// - rings: 1 where i and j lie on one ring of at most 12 atoms, no two of which are nearer to each other in the
-///   molecule than along it (an isometric cycle: what chemists call a ring, and no envelope of two), else 0; 1 where
-///   they are joined by bonds of rings alone (one ring system, spiro centres included), else 0. On the diagonal: i is
-///   in one.
-/// Exact, invariant under renumbering, all but the walks symmetric. T is float or double.
+/// - walks: walk_probabilities() with `steps` steps;
+/// - paths, l = 2 .. 8: log2(1 + c_ij[l]), where c_ij[l] is the number of simple paths of l bonds from i to j; on the
+///   diagonal, the number of rings (cycles) of l atoms through i;
+/// - rings, first column: 1 if i and j are in the same ring of at most 12 atoms, else 0. Only isometric cycles count
+///   (no two atoms are closer in the molecule than along the ring), which excludes envelopes of two rings;
+/// - rings, second column: 1 if a chain of ring bonds joins i and j (same ring system, including spiro centres), else
+///   0. On the diagonal, both columns are 1 if i is in such a ring or system.
+/// Exact and invariant under renumbering; all columns except the walks are symmetric. T is float or double.
 template <class T>
 void pair_vectors(const GraphBatch& batch, std::int64_t molecule, const PairVector& vector, T* out);
 
-/// r_ii of the atoms alone. `out` [atoms of the molecule, vector.size()].
+/// r_ii of the atoms only. `out` [atoms of the molecule, vector.size()].
 void atom_vectors(const GraphBatch& batch, std::int64_t molecule, const PairVector& vector, double* out);
 
 }  // namespace molgraph

@@ -20,7 +20,7 @@ constexpr double kTableDeviation = 0.02;
 
 std::int64_t sum(const auto& dims) { return std::accumulate(dims.begin(), dims.end(), std::int64_t{0}); }
 
-/// Writes the list in the order of its calls.
+/// Builds the list in the order of calls.
 class Lister {
  public:
   Lister(const EncoderOptions& encoder, Features features, int topology_classes, int edge_classes)
@@ -56,12 +56,12 @@ class Lister {
     switch (term.kind) {
       case PairTerm::Kind::path:
         add(term.prefix + "bond", {sum(shape_.bond_dims), heads}, role, {Kind::normal, 1});
-        // A gate starts at one; with both factors zero it would never learn.
+        // A gate starts at one. If both factors were zero, their gradients would stay zero.
         add(term.prefix + "hop_weight", {term.size, heads, heads}, role, {Kind::normal, gate ? 0.0 : 1.0});
         break;
       case PairTerm::Kind::absolute: {
         const Initialisation initial{
-            Kind::normal, 1.0 / std::sqrt(static_cast<double>(kAbsoluteRank))};  // a product has the deviation 1/8
+            Kind::normal, 1.0 / std::sqrt(static_cast<double>(kAbsoluteRank))};  // standard deviation of P_Q.P_K: 1/8
         for (const char* part : {"query_row", "key_row"})
           add(term.prefix + part, {kAbsoluteRows, heads * kAbsoluteRank}, role, initial);
         for (const char* part : {"query_walk", "key_walk"})
@@ -78,7 +78,7 @@ class Lister {
     }
   }
 
-  /// The tables and terms of one layer, or (layer -1) those that all share.
+  /// The tables and terms of one layer or, for layer -1, those that all layers share.
   void encodings(const std::string& prefix, int layer) {
     const std::string owner = owner_prefix(prefix, layer);
     const bool shared = layer < 0;
@@ -137,14 +137,14 @@ class Lister {
                                  : table.row == RelationTable::Row::walk ? o_.pair_vector().size()
                                                                          : topology_;
     switch (table.fills) {
-      case TermFills::bias:  // the last three classes, the virtual node's, may share a row
+      case TermFills::bias:  // the last three classes (VIRTUAL) may share a row
         add(owner + table.name, {o_.untie_virtual ? classes : classes - 2, o_.heads}, ParameterRole::class_bias, {});
         break;
       case TermFills::gate:
         add(owner + table.name, {classes, o_.heads}, ParameterRole::gate, {Kind::constant, 1});
         break;
       default:
-        if (table.row == RelationTable::Row::all) {  // u, and v, which becomes a bias by class
+        if (table.row == RelationTable::Row::all) {  // u and v; v becomes a bias by class
           for (const char* name : {"content_bias", "position_bias"})
             add(owner + name, {o_.width}, ParameterRole::shared_query, {});
         } else {

@@ -11,10 +11,10 @@
 namespace molgraph {
 namespace {
 
-[[noreturn]] void fail(const std::string& what) { throw std::invalid_argument("the engine was given " + what); }
+[[noreturn]] void fail(const std::string& what) { throw std::invalid_argument("invalid engine input: " + what); }
 
 void demand(bool good, const char* what) {
-  if (!good) fail(std::string("a plan with ") + what);
+  if (!good) fail(std::string("the plan has ") + what);
 }
 
 std::string text(std::int64_t number) { return std::to_string(number); }
@@ -27,18 +27,18 @@ std::int64_t size_of(const Vector& values) {
 template <class Vector>
 void check_size(const Vector& values, std::int64_t wanted, const char* name) {
   if (size_of(values) != wanted)
-    fail(std::string("a batch whose array '") + name + "' has " + text(size_of(values)) + " entries where " +
-         text(wanted) + " belong");
+    fail(std::string("the batch array '") + name + "' has " + text(size_of(values)) + " entries instead of " +
+         text(wanted));
 }
 
 void check_map(const std::vector<std::int64_t>& map, int classes, const char* name) {
   if (map.empty()) return;
   if (size_of(map) != classes || *std::min_element(map.begin(), map.end()) < 0 ||
       *std::max_element(map.begin(), map.end()) >= classes)
-    fail(std::string("a plan whose map of ") + name + " classes does not fit their number");
+    fail(std::string("the plan's map of ") + name + " classes has the wrong size or an invalid class");
 }
 
-/// A molecule has at most so many atoms: a token's number fits 16 bits, and its pairs 63.
+/// Maximum number of atoms per molecule: token numbers fit 16 bits, and pair offsets 63 bits.
 constexpr std::int64_t kMostAtoms = std::numeric_limits<std::uint16_t>::max() - 1;
 
 void check_offsets(const GraphBatch& batch) {
@@ -47,14 +47,14 @@ void check_offsets(const GraphBatch& batch) {
   check_size(batch.token_offset, count + 1, "token_offset");
   check_size(batch.pair_offset, count + 1, "pair_offset");
   if (batch.atom_offset[0] != 0 || batch.token_offset[0] != 0 || batch.pair_offset[0] != 0)
-    fail("a batch whose offsets do not begin with 0");
+    fail("the offsets of the batch do not begin with 0");
   for (std::size_t b = 0; b < static_cast<std::size_t>(count); ++b) {
     const std::int64_t begin = batch.atom_offset[b], end = batch.atom_offset[b + 1];
     const bool possible = end >= begin && end - begin <= kMostAtoms;
     const std::int64_t tokens = possible ? end - begin + 1 : 0;
     if (!possible || batch.token_offset[b + 1] - batch.token_offset[b] != tokens ||
         batch.pair_offset[b + 1] - batch.pair_offset[b] != tokens * tokens)
-      fail("a batch whose offsets of molecule " + text(static_cast<std::int64_t>(b)) + " do not fit each other");
+      fail("the offsets of molecule " + text(static_cast<std::int64_t>(b)) + " in the batch are inconsistent");
   }
 }
 
@@ -68,14 +68,15 @@ void check_atoms(const GraphBatch& batch, const FeatureShape& shape) {
     for (std::size_t c = 0; c < columns; ++c) bad |= batch.atoms[at + c] >= shape.atom_dims[c];
     for (std::size_t c = 0; bad && c < columns; ++c)
       if (batch.atoms[at + c] >= shape.atom_dims[c])
-        fail("atom " + text(static_cast<std::int64_t>(at / columns)) + " with the value " + text(batch.atoms[at + c]) +
-             " in column " + text(static_cast<std::int64_t>(c)) + ", which has " + text(shape.atom_dims[c]));
+        fail("atom " + text(static_cast<std::int64_t>(at / columns)) + " has the value " + text(batch.atoms[at + c]) +
+             " in column " + text(static_cast<std::int64_t>(c)) + "; the number of values is " +
+             text(shape.atom_dims[c]));
   }
   if (std::any_of(batch.degree.begin(), batch.degree.end(), [](std::int32_t degree) { return degree < 0; }))
-    fail("an atom of negative degree");
+    fail("an atom has a negative degree");
 }
 
-/// Checks the raw relations of pairs of atoms; those of pairs with the virtual node are never read.
+/// Checks the raw relations of pairs of atoms. Those of pairs with the virtual node are never read.
 void check_pairs(const GraphBatch& batch, const FeatureShape& shape) {
   check_size(batch.topology, batch.num_pairs(), "topology");
   check_size(batch.edge, batch.num_pairs(), "edge");
@@ -92,19 +93,19 @@ void check_pairs(const GraphBatch& batch, const FeatureShape& shape) {
         bad |= static_cast<unsigned>(topology[j] == kVirtual);
       }
       if (bad != 0)
-        fail("molecule " + text(static_cast<std::int64_t>(b)) + " with a bond or a distance that is none, at atom " +
+        fail("molecule " + text(static_cast<std::int64_t>(b)) + " has an invalid bond or distance at atom " +
              text(i - 1));
     }
   }
 }
 
-/// One array of offsets per level; they begin with 0 and end with `end`.
+/// Checks the offsets of the levels: they begin with 0, never decrease and end with `end`.
 void check_levels(const std::vector<std::int64_t>& offsets, std::int64_t end) {
   if (offsets.front() != 0 || offsets.back() != end || !std::is_sorted(offsets.begin(), offsets.end()))
-    fail("paths whose levels do not fit their steps");
+    fail("the levels of the paths do not match their steps");
 }
 
-/// Pairs with a path, as the distances have them.
+/// Number of pairs that a path connects, according to the distances.
 std::int64_t count_connected(const GraphBatch& batch) {
   std::int64_t count = 0;
   for (std::size_t b = 0; b < static_cast<std::size_t>(batch.size()); ++b) {
@@ -119,7 +120,7 @@ std::int64_t count_connected(const GraphBatch& batch) {
   return count;
 }
 
-/// Every step of a level leads to a pair of it, and comes from a pair of the level below of the same molecule.
+/// Checks that every step of a level leads from a pair of the level below to a pair of this level, in one molecule.
 class PathCheck {
  public:
   explicit PathCheck(const GraphBatch& batch)
@@ -134,23 +135,23 @@ class PathCheck {
     for (auto s = static_cast<std::size_t>(paths_.level_steps[m - 1]);
          s < static_cast<std::size_t>(paths_.level_steps[m]); ++s) {
       const std::int64_t target = paths_.target[s];
-      if (target < before || target >= pairs) fail("a path's step to a pair that is none");
+      if (target < before || target >= pairs) fail("a step of a path leads to an invalid pair");
       before = target;
       while (target >= begin_[molecule + 1]) ++molecule;
       if (m > 1 && (paths_.source[s] < below_[molecule] || paths_.source[s] >= below_[molecule + 1]))
-        fail("a path's step from a pair that is none");
+        fail("a step of a path comes from an invalid pair");
     }
   }
 
  private:
-  /// Where in the level each molecule's pairs begin: they stand in the order of the batch.
+  /// Finds where each molecule's pairs begin in the level. Pairs are in the order of the batch.
   void find_molecules(std::int64_t first, std::int64_t last) {
     std::size_t molecule = 0;
     std::int64_t before = -1;
     begin_[0] = 0;
     for (std::int64_t k = first; k < last; ++k) {
       const std::int64_t pair = paths_.pair[static_cast<std::size_t>(k)];
-      if (pair <= before || pair >= batch_.num_pairs()) fail("a path's pair that is none");
+      if (pair <= before || pair >= batch_.num_pairs()) fail("a path has an invalid pair");
       before = pair;
       while (pair >= batch_.pair_offset[molecule + 1]) begin_[++molecule] = k - first;
     }
@@ -159,14 +160,14 @@ class PathCheck {
 
   const GraphBatch& batch_;
   const PathSteps& paths_;
-  std::vector<std::int64_t> begin_, below_;  ///< [B + 1] of this level and the one below
+  std::vector<std::int64_t> begin_, below_;  ///< [B + 1] of this level and of the level below
 };
 
 void check_paths(const GraphBatch& batch, const FeatureShape& shape) {
   const PathSteps& paths = batch.paths;
   const std::int64_t steps = size_of(paths.target);
   if (size_of(paths.pair) != count_connected(batch))
-    fail("a batch whose paths are missing or not those of its distances");
+    fail("the paths of the batch are missing or do not match its distances");
   if (paths.levels() == 0) return;
   check_size(paths.source, steps, "source");
   check_size(paths.bond, steps, "bond");
@@ -177,7 +178,7 @@ void check_paths(const GraphBatch& batch, const FeatureShape& shape) {
   bool bad = false;
   for (const std::int64_t bond : paths.bond)
     bad |= static_cast<std::uint64_t>(bond) >= static_cast<std::uint64_t>(shape.bond_ids);
-  if (bad) fail("a path over a bond of a kind that is none");
+  if (bad) fail("a path has an invalid bond id");
   PathCheck check(batch);
   for (std::size_t m = 1; m <= static_cast<std::size_t>(paths.levels()); ++m) check.level(m);
 }
@@ -192,24 +193,24 @@ bool needs_paths(const ModelPlan& plan) {
 void check_plan(const ModelPlan& plan) {
   const EncoderOptions& e = plan.encoder;
   demand(e.layers >= 1 && e.width >= 1 && e.ffn >= 1 && e.heads >= 1, "layers, width, ffn or heads below 1");
-  demand(e.width % e.heads == 0, "a width that is no multiple of heads");
+  demand(e.width % e.heads == 0, "a width that is not a multiple of heads");
   demand(e.score_terms >= 1, "score_terms below 1");
-  demand(plan.outputs >= 1, "no output");
+  demand(plan.outputs >= 1, "no outputs");
   demand(plan.head.last_mlp >= 0, "a negative number of layers in the head");
-  demand(plan.head.inputs >= 0 && plan.head.inputs == plan.pack.inputs, "inputs of the head that are not packed");
-  demand(plan.head.inputs == 0 || plan.head.mixed >= 1, "a head without a width");
-  demand(plan.max_degree >= -1, "a negative degree");
+  demand(plan.head.inputs >= 0 && plan.head.inputs == plan.pack.inputs, "head inputs that are not packed");
+  demand(plan.head.inputs == 0 || plan.head.mixed >= 1, "a head width below 1");
+  demand(plan.max_degree >= -1, "a maximum degree below -1");
   demand(plan.path_hops >= 0 && e.gate.path_hops >= 0, "a negative number of hops");
   demand(e.position_dim >= 0 && (e.pair_vector().size() >= 1 || !uses_position_dim(e)),
-         "positions without a dimension");
-  demand(!(e.pair_paths || e.pair_rings) || uses_pair_vectors(e), "columns of pairs' vectors that nothing weights");
-  demand(!e.terms.walk_key || e.key_term == KeyTerm::column, "walk_key with another key term than column");
+         "positions with a dimension of 0");
+  demand(!(e.pair_paths || e.pair_rings) || uses_pair_vectors(e), "columns of pair vectors that no term uses");
+  demand(!e.terms.walk_key || e.key_term == KeyTerm::column, "walk_key with a key term other than column");
   demand(!e.terms.global_bias || e.terms.topology_query, "global_bias without topology_query");
   for (const double p : {e.dropout, e.attention_dropout, e.activation_dropout, e.input_dropout})
     demand(p >= 0 && p < 1, "a dropout outside [0, 1)");
   const ClassRule& rule = plan.classes;
   demand(rule.topology.max_distance >= 1 && rule.topology.count() <= std::numeric_limits<std::uint16_t>::max(),
-         "an impossible max_distance");
+         "a max_distance that is out of range");
   demand(rule.edge.bond_ids == feature_shape(plan.features).bond_ids, "the edge classes of another feature set");
   check_map(rule.maps.topology, rule.topology.count(), "topology");
   check_map(rule.maps.edge, rule.edge.count(), "edge");
@@ -217,7 +218,7 @@ void check_plan(const ModelPlan& plan) {
 
 void check_batch(const GraphBatch& batch, const ModelPlan& plan, bool paths) {
   if (batch.size() > 0 && batch.features != plan.features)
-    fail("a batch with the columns of " + std::string(to_string(batch.features)) + "; its plan is for " +
+    fail("the features of the batch are " + std::string(to_string(batch.features)) + "; the plan is for " +
          std::string(to_string(plan.features)));
   const FeatureShape& shape = feature_shape(plan.features);
   check_offsets(batch);
@@ -229,7 +230,7 @@ void check_batch(const GraphBatch& batch, const ModelPlan& plan, bool paths) {
 
 void check_layer(int layer, const ModelPlan& plan) {
   if (layer < -1 || layer > plan.encoder.layers)
-    fail("the wish for layer " + text(layer) + "; its plan has " + text(plan.encoder.layers));
+    fail("layer " + text(layer) + " does not exist; the number of layers is " + text(plan.encoder.layers));
 }
 
 }  // namespace molgraph

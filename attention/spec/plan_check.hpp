@@ -1,4 +1,4 @@
-// What an engine is given, against its plan: a wrong caller gets std::invalid_argument, never undefined behaviour.
+// Checks of an engine's inputs against its plan. Invalid inputs cause std::invalid_argument, never undefined behaviour.
 #pragma once
 
 #include "attention/spec/model_plan.hpp"
@@ -6,18 +6,18 @@
 
 namespace molgraph {
 
-/// True if the model has a term over edge paths: whoever does not find the paths itself needs GraphBatch::paths.
+/// True if the model has an edge-path term. Engines that do not find the paths themselves then need GraphBatch::paths.
 bool needs_paths(const ModelPlan& plan);
 
-/// Sizes that fit each other. Throws std::invalid_argument naming what does not.
+/// Checks that the plan's options are valid and consistent. Throws std::invalid_argument that names the first problem.
 void check_plan(const ModelPlan& plan);
 
-/// Everything that is an index or an offset: the feature set, the arrays' sizes, offsets, the atoms' and pairs' values,
-/// with `paths` also GraphBatch::paths. A few passes over the batch's bytes, beside nothing of what a model does with
-/// them. Throws std::invalid_argument naming molecule and value.
+/// Checks everything that is used as an index or offset: the feature set, array sizes, offsets, values of atoms and
+/// pairs and, with `paths`, GraphBatch::paths. Takes a few passes over the batch's bytes, which is negligible compared
+/// with running a model. Throws std::invalid_argument that names the molecule and the value.
 void check_batch(const GraphBatch& batch, const ModelPlan& plan, bool paths);
 
-/// A layer whose states can be kept: -1, 0 .. layers. Throws std::invalid_argument.
+/// Throws std::invalid_argument unless the states of `layer` can be kept: -1, 0 .. layers.
 void check_layer(int layer, const ModelPlan& plan);
 
 }  // namespace molgraph

@@ -1,4 +1,4 @@
-// What the factors of matrix products are: known to whoever asks for an engine.
+// Precision of matrix products.
 #pragma once
 
 #include <cstdint>
@@ -6,17 +6,17 @@
 
 namespace molgraph {
 
-/// Of the factors of matrix products; everything else, all sums and the parameters are float32.
+/// Precision of the factors of matrix products. All sums, the parameters and everything else are float32.
 enum class Precision : std::uint8_t {
   fp32,
   tf32,  ///< 10 bits of fraction; GPUs only
-  bf16,  ///< 7 bits of fraction; on a GPU what is kept between products too
+  bf16,  ///< 7 bits of fraction; on a GPU also for values stored between products
 };
 
-/// What products are computed in where another precision may have been asked for.
+/// The precision that is used, which may differ from the requested one.
 struct UsedPrecision {
   Precision precision = Precision::fp32;
-  std::string note;  ///< why it is not the one asked for; "" = it is
+  std::string note;  ///< why it differs from the requested precision; "" = it does not
 };
 
 /// "fp32", "tf32", "bf16".

@@ -2,7 +2,8 @@
 
 #include <cstring>
 
-// One source for every processor (Highway); all arithmetic is on integers, so all versions give the same numbers.
+// Highway compiles this file for every instruction set. The arithmetic uses integers only, so all versions give the
+// same numbers.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "attention/spec/random.cpp"
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
@@ -14,7 +15,7 @@
 #ifndef MOLGRAPH_RANDOM_CONSTANTS
 #define MOLGRAPH_RANDOM_CONSTANTS
 namespace molgraph {
-inline constexpr int kDrawLanes = 16;  // Philox blocks side by side
+inline constexpr int kDrawLanes = 16;  // Philox blocks computed together
 inline constexpr int kDrawChunk = 8 * kDrawLanes;
 }  // namespace molgraph
 #endif
@@ -53,7 +54,7 @@ HWY_INLINE void multiply(Word a, Word b, Word& high, Word& low) {
   high = hn::OddEven(hn::BitCast(tag, odd), hn::BitCast(tag, hn::ShiftRight<32>(even)));
 }
 
-// philox4x32_10 of Lanes blocks at a time.
+// philox4x32_10 of Lanes(tag) blocks at a time.
 void draw_chunk(const std::uint32_t* key, const std::uint32_t* counter, std::uint32_t first, std::uint16_t* out) {
   const Words tag;
   const Word m0 = hn::Set(tag, 0xD2511F53u), m1 = hn::Set(tag, 0xCD9E8D57u);
@@ -88,7 +89,7 @@ namespace {
 
 HWY_EXPORT(draw_chunk);
 
-// Kept: Highway looks at the processor whenever the first pointer is asked for.
+// The caller stores the result, because Highway queries the processor at each first call.
 auto best_draw_chunk() {
   hwy::GetChosenTarget().Update(hwy::SupportedTargets());
   return &HWY_DYNAMIC_DISPATCH(draw_chunk);

@@ -1,4 +1,4 @@
-// Counter-based random draws, the same for every backend, thread count and batch (docs/models/formula.md section 2).
+// Counter-based random draws: equal for every backend, thread count and batch (docs/models/formula.md section 2).
 #pragma once
 
 #include <cstdint>
@@ -7,21 +7,21 @@
 
 namespace molgraph {
 
-/// Where a training pass takes its random numbers; `training` off = none are drawn.
+/// The source of a training pass's random numbers. If `training` is false, none are drawn.
 struct RandomMode {
   bool training = false;
   std::uint64_t seed = 0;
   std::uint32_t step = 0, ascent = 0;
 };
 
-/// Names one sequence of draws: that of one molecule at one site in one update step.
+/// Identifies the sequence of draws of one molecule at one site in one update step.
 struct RandomStream {
   std::uint64_t seed = 0;
   std::uint32_t step = 0;
-  std::uint32_t row = 0;    ///< of the molecule in its data set
-  std::uint32_t layer = 0;  ///< from 0
+  std::uint32_t row = 0;    ///< row of the molecule in its data set
+  std::uint32_t layer = 0;  ///< counted from 0
   RandomSite site = RandomSite::attention_weights;
-  std::uint32_t ascent = 0;  ///< of FLAG, from 0
+  std::uint32_t ascent = 0;  ///< FLAG's pass, counted from 0
 };
 
 /// Writes draws [0, count) of the stream, uniform over 16 bits. Draw e is half-word e mod 8 (low half of a word first)

@@ -5,8 +5,8 @@
 
 namespace molgraph {
 
-// With 1/n added to every pair of a fragment of n atoms the Laplacian becomes invertible, and the inverse differs from
-// the pseudo-inverse by a constant that R_ij = G_ii + G_jj - 2 G_ij does not see.
+// Adding 1/n to every pair of a fragment of n atoms makes the Laplacian invertible. The inverse differs from the
+// pseudo-inverse by a constant, which cancels in R_ij = G_ii + G_jj - 2 G_ij.
 void resistance_distances(const GraphBatch& batch, std::int64_t molecule, double* out) {
   const auto b = static_cast<std::size_t>(molecule);
   const Eigen::Index tokens = batch.token_offset[b + 1] - batch.token_offset[b], atoms = tokens - 1;
@@ -25,7 +25,7 @@ void resistance_distances(const GraphBatch& batch, std::int64_t molecule, double
     }
   }
   const Eigen::LLT<Eigen::MatrixXd> factors(laplacian);
-  if (factors.info() != Eigen::Success) throw std::invalid_argument("a molecule whose distances are of no graph");
+  if (factors.info() != Eigen::Success) throw std::invalid_argument("a molecule's distances are not those of a graph");
   const Eigen::MatrixXd inverse = factors.solve(Eigen::MatrixXd::Identity(atoms, atoms));
   for (Eigen::Index i = 0; i < atoms; ++i)
     for (Eigen::Index j = 0; j < atoms; ++j)

@@ -1,4 +1,4 @@
-// The resistance distance of a molecule's atoms; spec/scalar.hpp has the Gaussians that a model sees of it.
+// Resistance distances between a molecule's atoms. spec/scalar.hpp has the Gaussians that models compute from them.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +7,10 @@
 
 namespace molgraph {
 
-/// R_ij of every pair of atoms of a molecule: the resistance between them when every bond is a resistor of 1 (Klein &
-/// Randic 1993). R = 0 at i = j; -1 for atoms of different fragments. R <= distance, equal where there is one path
-/// only: unlike the distance it tells whether a bond or an atom is all that holds two parts together (Zhang et al.
-/// 2023, arXiv:2301.09505, section 4). `out` [atoms, atoms]. std::invalid_argument for distances that are of no graph.
+/// R_ij of every pair of atoms of a molecule: the resistance between them if every bond is a unit resistor (Klein &
+/// Randic 1993). R = 0 for i = j, and -1 for atoms of different fragments. R <= distance, with equality if there is
+/// only one path. Unlike the distance, R distinguishes bridges and cut vertices (Zhang et al. 2023, arXiv:2301.09505,
+/// section 4). `out` [atoms, atoms]. Throws std::invalid_argument if the distances are not those of a graph.
 void resistance_distances(const GraphBatch& batch, std::int64_t molecule, double* out);
 
 }  // namespace molgraph

@@ -3,7 +3,7 @@
 namespace molgraph {
 namespace {
 
-/// Adds `term` once, or once per layer, below its owner's prefix.
+/// Adds `term` once or once per layer, with its owner's prefix.
 void add_owned(PairTerm term, const std::string& part, const std::string& prefix, bool per_layer, int layers,
                std::vector<PairTerm>& to) {
   for (int layer = per_layer ? 0 : -1; layer < (per_layer ? layers : 0); ++layer) {

@@ -6,7 +6,7 @@
 namespace molgraph {
 namespace {
 
-/// The walks of a molecule, a step at a time.
+/// Random walks of a molecule, computed step by step.
 template <class T>
 class Walks {
  public:
@@ -23,13 +23,13 @@ class Walks {
     }
   }
   std::size_t tokens() const { return n_; }
-  /// Those of no step: every atom is at itself. [tokens j, tokens i]
+  /// Walks of no steps: 1 on the diagonal of atoms. [tokens j, tokens i]
   std::vector<T> start() const {
     std::vector<T> at(n_ * n_);
     for (std::size_t i = 1; i < n_; ++i) at[i * n_ + i] = 1;
     return at;
   }
-  /// Bond by bond: what is at `from` goes on to `to`, whatever the atom it started at.
+  /// For each bond, adds the share of all walks at `from` that move to `to`.
   void step(const T* before, T* after) const {
     std::fill_n(after, n_ * n_, T(0));
     for (const Bond& bond : bonds_)
@@ -39,7 +39,7 @@ class Walks {
  private:
   struct Bond {
     std::size_t from, to;
-    T share;  ///< of the walks at `from` that go to `to`
+    T share;  ///< of the walks at `from` that move to `to`
   };
   std::size_t n_;
   std::vector<Bond> bonds_;

@@ -13,7 +13,7 @@
 
 namespace molgraph {
 
-static_assert(std::endian::native == std::endian::little, "the format is little-endian, values are copied as they are");
+static_assert(std::endian::native == std::endian::little, "the format is little-endian, values are copied unchanged");
 
 namespace npy_format {
 
@@ -58,13 +58,14 @@ std::uint16_t float16_bits(float value) {
   const auto sign = static_cast<std::uint16_t>(bits >> 16u & 0x8000u);
   const std::uint32_t magnitude = bits & 0x7FFFFFFFu;
   if (magnitude > 0x7F800000u) return static_cast<std::uint16_t>(sign | 0x7E00u);   // NaN, quiet
-  if (magnitude >= 0x477FF000u) return static_cast<std::uint16_t>(sign | 0x7C00u);  // 65520 and more round to infinity
+  if (magnitude >= 0x477FF000u) return static_cast<std::uint16_t>(sign | 0x7C00u);  // 65520 and above round to infinity
   if (magnitude < 0x38800000u) {
-    // Below 2^-14: steps of 2^-24. Adding 0.5 aligns the float's last bit with that step; the processor rounds.
+    // Below 2^-14, the step is 2^-24. Adding 0.5 aligns the float's last bit with that step; the processor rounds.
     const float shifted = std::bit_cast<float>(magnitude) + 0.5f;
     return static_cast<std::uint16_t>(sign | (std::bit_cast<std::uint32_t>(shifted) - 0x3F000000u));
   }
-  // 13 bits of the fraction go; half a step less one, plus the last kept bit, carries exactly when rounding goes up.
+  // 13 bits of the fraction are dropped. Half a step minus one, plus the last kept bit, carries exactly when rounding
+  // up.
   const std::uint32_t rounded = magnitude + 0xFFFu + (magnitude >> 13u & 1u);
   return static_cast<std::uint16_t>(sign | ((rounded - 0x38000000u) >> 13u));
 }

@@ -1,4 +1,4 @@
-// NumPy's .npy and .npz files, written as a stream of rows.
+// NumPy's .npy and .npz files, written as streams of rows.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,12 @@ namespace molgraph {
 
 enum class FloatKind : std::uint8_t { float32, float16 };
 
-/// IEEE 754 binary16 of a float, rounded to the nearest, ties to even; too large becomes infinity, NaN stays NaN.
+/// Converts a float to IEEE 754 binary16, rounded to nearest, ties to even. Values that are too large become infinity;
+/// NaN stays NaN.
 std::uint16_t float16_bits(float value);
 
-/// Appends rows of a matrix [rows, columns] to a .npy file; the header is patched in finish(), which also renames.
-/// Destroyed without finish(), it leaves nothing. Throws FileError.
+/// Appends rows of a matrix [rows, columns] to a .npy file. finish() updates the header and renames the file. If the
+/// object is destroyed without finish(), no file remains. Throws FileError.
 class NpyWriter {
  public:
   NpyWriter(const std::string& path, std::int64_t columns, FloatKind kind);
@@ -28,11 +29,11 @@ class NpyWriter {
 };
 
 /// An .npz with arrays `embeddings` [rows, columns], `ids`, `smiles`, `status` (numpy unicode strings), readable with
-/// numpy.load without pickles. numpy pads every string to the longest: where that would take more than 16 MiB and four
-/// times the mean length, longer ones are cut in NAME, and all stand whole in `NAME_utf8` (uint8) and `NAME_offsets`
-/// (int64 [rows + 1]), with a word about it in the array `NAME_note`. The strings wait in nameless files beside `path`
-/// until their longest is known, so memory stays constant; atomic. Embeddings are stored as they are, strings deflated;
-/// every member has zip64 sizes.
+/// numpy.load without pickles. numpy pads every string to the longest. If this would take more than 16 MiB and four
+/// times the mean length, longer strings are truncated in NAME. The complete texts are then in `NAME_utf8` (uint8) and
+/// `NAME_offsets` (int64 [rows + 1]), with an explanation in the array `NAME_note`. The strings are kept in unnamed
+/// files in the folder of `path` until the longest is known, so memory is constant. Writing is atomic. Embeddings are
+/// stored uncompressed, strings deflated; every member has zip64 sizes.
 class NpzWriter {
  public:
   NpzWriter(const std::string& path, std::int64_t columns, FloatKind kind);
@@ -45,7 +46,7 @@ class NpzWriter {
   std::unique_ptr<State> state_;
 };
 
-/// An .npz with one array [values], float32; atomic.
+/// Writes an .npz with one array [values], float32. Writing is atomic.
 void write_npz_vector(const std::string& path, const std::string& name, std::span<const float> values);
 
 }  // namespace molgraph

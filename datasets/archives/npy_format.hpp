@@ -1,4 +1,4 @@
-// What writers of .npy and .npz share. Private to this room.
+// Shared by the writers of .npy and .npz. Private to this folder.
 #pragma once
 
 #include <array>
@@ -11,12 +11,12 @@
 
 namespace molgraph::npy_format {
 
-inline constexpr std::size_t kNpyHeader = 128;                // bytes; room for any shape, so that it can be patched
-inline constexpr std::size_t kBuffer = std::size_t{1} << 18;  // bytes gathered before a write
+inline constexpr std::size_t kNpyHeader = 128;                // bytes; enough for any shape, so that it can be updated
+inline constexpr std::size_t kBuffer = std::size_t{1} << 18;  // bytes collected before a write
 
-/// The header of an array whose rows are `descr`; `columns` < 0 = one-dimensional.
+/// Returns the header of an array with element type `descr`; `columns` < 0 = one-dimensional.
 std::array<char, kNpyHeader> npy_header(const std::string& descr, std::int64_t rows, std::int64_t columns);
-/// "<f4" or "<f2"
+/// Returns "<f4" or "<f2".
 std::string descr_of(FloatKind kind);
 /// Appends a row in the file's element type.
 void append_row(std::vector<char>& to, std::span<const float> row, FloatKind kind);

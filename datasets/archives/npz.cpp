@@ -19,9 +19,9 @@ using namespace npy_format;
 namespace {
 
 static_assert(std::endian::native == std::endian::little,
-              "both formats are little-endian, values are copied as they are");
+              "both formats are little-endian, values are copied unchanged");
 
-/// Code points of UTF-8 text, U+FFFD for each byte that is not part of a valid sequence.
+/// Decodes UTF-8 text to code points; each byte that is not part of a valid sequence becomes U+FFFD.
 void decode_utf8(std::string_view text, std::vector<std::uint32_t>& points) {
   points.clear();
   for (std::size_t i = 0; i < text.size();) {
@@ -59,14 +59,14 @@ std::uint32_t crc_of(std::uint32_t crc, const void* data, std::size_t bytes) {
   return static_cast<std::uint32_t>(crc32_z(crc, static_cast<const Bytef*>(data), bytes));
 }
 
-/// CRC of A followed by B from their CRCs.
+/// Returns the CRC of A followed by B from their CRCs.
 std::uint32_t crc_joined(std::uint32_t first, std::uint32_t second, std::uint64_t second_bytes) {
   return static_cast<std::uint32_t>(crc32_combine(first, second, static_cast<z_off_t>(second_bytes)));
 }
 
 // --- zip ---
 
-/// Little-endian fields of a zip record, one after the other.
+/// Consecutive little-endian fields of a zip record.
 class Record {
  public:
   Record& u16(std::uint64_t value) { return put(value, 2); }
@@ -94,11 +94,11 @@ struct Member {
   std::uint32_t crc = 0;
 };
 
-constexpr std::uint64_t kIn64 = 0xFFFFFFFF;  // a 32-bit field whose value stands in the zip64 extra field
-constexpr std::uint64_t kVersion = 45;       // of the format that knows zip64
+constexpr std::uint64_t kIn64 = 0xFFFFFFFF;  // a 32-bit field whose value is in the zip64 extra field
+constexpr std::uint64_t kVersion = 45;       // first version of the format with zip64
 constexpr std::uint64_t kDate = 0x21;        // 1980-01-01, so that equal arrays give equal files
 
-/// The fields that local header and central directory share.
+/// Writes the fields that local header and central directory share.
 void put_common(Record& record, const Member& member, std::size_t extra) {
   record.u16(kVersion).u16(0).u16(member.deflated ? 8 : 0).u16(0).u16(kDate).u32(member.crc).u32(kIn64).u32(kIn64);
   record.u16(member.name.size()).u16(extra);
@@ -130,7 +130,7 @@ std::string end_of_directory(std::uint64_t members, std::uint64_t at, std::uint6
   return record.bytes();
 }
 
-/// A zlib stream without zlib's own wrapper, as zip wants it.
+/// A zlib stream without zlib's wrapper, as zip requires it.
 class Deflater {
  public:
   Deflater() {
@@ -143,7 +143,7 @@ class Deflater {
   /// Compresses and writes; returns the number of bytes written.
   std::uint64_t write(File& file, const void* data, std::size_t bytes, bool last) {
     std::uint64_t written = 0;
-    stream_.next_in = const_cast<Bytef*>(static_cast<const Bytef*>(data));  // zlib reads only
+    stream_.next_in = const_cast<Bytef*>(static_cast<const Bytef*>(data));  // zlib does not write to it
     stream_.avail_in = static_cast<uInt>(bytes);
     do {
       stream_.next_out = out_.data();
@@ -161,7 +161,7 @@ class Deflater {
   std::vector<Bytef> out_ = std::vector<Bytef>(kBuffer);
 };
 
-/// A deflated member that grows at the file's position; its header is patched in finish().
+/// A deflated member that grows at the file's position; finish() updates its header.
 class MemberWriter {
  public:
   MemberWriter(File& out, const std::string& name, std::uint64_t& at)
@@ -174,7 +174,7 @@ class MemberWriter {
     member_.size += bytes;
     member_.packed += deflater_.write(out_, data, bytes, last);
   }
-  /// Moves `at` behind the member.
+  /// Moves `at` to the end of the member.
   Member finish() {
     put("", 0, true);
     const std::string header = local_header(member_);
@@ -190,10 +190,10 @@ class MemberWriter {
   Deflater deflater_;
 };
 
-// numpy pads strings to the longest: a column may take so many bytes in memory, or so many times its text.
+// numpy pads strings to the longest. Padding is limited to this many bytes in memory or this multiple of the text.
 constexpr std::size_t kFreePadding = std::size_t{16} << 20, kTimesMean = 4;
 
-/// Strings of one column, spilled as (length, bytes) until the longest is known.
+/// Strings of one column, written to a temporary file as (length, bytes) until the longest is known.
 class StringColumn {
  public:
   StringColumn(const std::string& member, const std::string& beside)
@@ -209,14 +209,14 @@ class StringColumn {
     if (buffer_.size() >= kBuffer) flush();
   }
 
-  /// Writes the members at the file's position; `at` is that position and moves on.
+  /// Writes the members at the file's position; `at` is that position and is advanced.
   std::vector<Member> write(File& out, std::int64_t rows, std::uint64_t& at) {
     flush();
     const auto count = static_cast<std::size_t>(std::max<std::int64_t>(rows, 1));
     const std::size_t bound =
         std::max(kFreePadding / sizeof(std::uint32_t) / count, kTimesMean * (all_points_ / count + 1));
     const std::size_t width =
-        std::max<std::size_t>(std::min(longest_, bound), 1);  // numpy has no strings of width 0 in files
+        std::max<std::size_t>(std::min(longest_, bound), 1);  // numpy files have no strings of width 0
     std::vector<Member> members{write_padded(out, rows, width, at)};
     if (width >= longest_) return members;
     members.push_back(write_bytes(out, rows, at));
@@ -235,13 +235,13 @@ class StringColumn {
       read_text();
       decode_utf8(text_, points_);
       if (points_.size() > width) ++cut_;
-      points_.resize(width);  // the rest is U+0000, which numpy takes for padding
+      points_.resize(width);  // the rest is U+0000, numpy's padding
       member.put(points_.data(), width * sizeof(std::uint32_t));
     }
     return member.finish();
   }
 
-  /// All texts one after the other, as UTF-8.
+  /// Writes all texts consecutively as UTF-8.
   Member write_bytes(File& out, std::int64_t rows, std::uint64_t& at) {
     rewind();
     MemberWriter member(out, member_ + "_utf8", at);
@@ -257,7 +257,7 @@ class StringColumn {
     return member.finish();
   }
 
-  /// Where each begins, and the end.
+  /// Writes the start of each text and the end of the last.
   Member write_offsets(File& out, std::int64_t rows, std::uint64_t& at) {
     rewind();
     MemberWriter member(out, member_ + "_offsets", at);
@@ -273,7 +273,7 @@ class StringColumn {
 
   Member write_note(File& out, std::size_t width, std::uint64_t& at) {
     const std::string note = std::to_string(cut_) + " of the " + member_ + " are longer than " + std::to_string(width) +
-                             " characters and cut; all are whole: text i is bytes(" + member_ + "_utf8[" + member_ +
+                             " characters and truncated; the complete text i is bytes(" + member_ + "_utf8[" + member_ +
                              "_offsets[i]:" + member_ + "_offsets[i + 1]]).decode()";
     MemberWriter member(out, member_ + "_note", at);
     decode_utf8(note, points_);
@@ -288,7 +288,7 @@ class StringColumn {
     buffer_.clear();
   }
 
-  /// To the first text again.
+  /// Returns to the first text.
   void rewind() {
     spill_.rewind();
     buffer_.clear();
@@ -302,7 +302,7 @@ class StringColumn {
     read(text_.data(), length);
   }
 
-  /// The next text as valid UTF-8, as `write_padded` has it; its bytes.
+  /// Reads the next text as valid UTF-8, as in `write_padded`; returns its size in bytes.
   std::int64_t read_valid_text() {
     read_text();
     decode_utf8(text_, points_);
@@ -317,7 +317,7 @@ class StringColumn {
         buffer_.resize(kBuffer);
         buffer_.resize(spill_.read(buffer_.data(), kBuffer));
         read_at_ = 0;
-        if (buffer_.empty()) throw FileError(spill_.path() + ": the temporary file beside it was cut");
+        if (buffer_.empty()) throw FileError(spill_.path() + ": the temporary file in its folder was truncated");
       }
       const std::size_t part = std::min(bytes, buffer_.size() - read_at_);
       std::memcpy(out, buffer_.data() + read_at_, part);
@@ -352,13 +352,13 @@ struct NpzWriter::State {
   FloatKind kind;
   StringColumn ids, smiles, status;
   std::vector<char> buffer;  ///< rows of the matrix not yet in the file
-  std::uint32_t crc = 0;     ///< of the matrix without its .npy header, which is known only at the end
+  std::uint32_t crc = 0;     ///< of the matrix without its .npy header, which is written at the end
   std::uint64_t data_bytes = 0;
 };
 
 NpzWriter::NpzWriter(const std::string& path, std::int64_t columns, FloatKind kind)
     : state_(std::make_unique<State>(path, columns, kind)) {
-  // The matrix grows in its place as the first member; both headers are patched in finish().
+  // The matrix is the first member and grows in place; finish() updates both headers.
   const std::string placeholder(local_header({"embeddings.npy", false, 0, 0, 0, 0}).size() + kNpyHeader, '\0');
   state_->out.file().write(placeholder.data(), placeholder.size());
 }

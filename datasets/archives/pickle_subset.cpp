@@ -14,7 +14,7 @@ namespace molgraph {
 namespace {
 
 constexpr std::size_t kMostValues = 1'000'000, kMostDimensions = 64;
-constexpr std::uint32_t kMark = 0xFFFFFFFF;  ///< on the stack only
+constexpr std::uint32_t kMark = 0xFFFFFFFF;  ///< only on the stack
 
 constexpr std::array<std::string_view, 40> kGlobals{
     "collections.OrderedDict", "torch._utils._rebuild_tensor_v2", "torch._utils._rebuild_parameter", "torch.Size",
@@ -24,7 +24,7 @@ constexpr std::array<std::string_view, 40> kGlobals{
     "torch.float64", "torch.float16", "torch.bfloat16", "torch.int64", "torch.int32", "torch.int16", "torch.int8",
     "torch.uint8", "torch.bool", "torch.complex64", "torch.complex128", "torch.float", "torch.double", "torch.half",
     "torch.long", "torch.int",
-    // NumPy's arrays, and how bytes are written in protocol 2
+    // NumPy arrays, and bytes in protocol 2
     "numpy.core.multiarray._reconstruct", "numpy._core.multiarray._reconstruct", "numpy.ndarray", "numpy.dtype",
     "_codecs.encode", "__builtin__.bytes"};
 
@@ -34,7 +34,7 @@ class Machine {
 
   PickleValues run() {
     for (bool done = false; !done;) done = step();
-    if (stack_.size() != 1 || stack_[0] == kMark) fail("it ends with something left over");
+    if (stack_.size() != 1 || stack_[0] == kMark) fail("it ends with unused values");
     values_.root = stack_[0];
     return std::move(values_);
   }
@@ -50,7 +50,7 @@ class Machine {
     at_ += count;
     return bytes_.subspan(at_ - count, count);
   }
-  /// Little-endian, `count` bytes.
+  /// Reads a little-endian number of `count` bytes.
   std::uint64_t number(std::size_t count) {
     std::uint64_t value = 0;
     std::size_t shift = 0;
@@ -78,16 +78,16 @@ class Machine {
   }
   void push(PickleKind kind, std::int64_t integer = 0) { push({.kind = kind, .integer = integer}); }
   std::uint32_t pop() {
-    if (stack_.empty() || stack_.back() == kMark) fail("it takes more from its stack than there is");
+    if (stack_.empty() || stack_.back() == kMark) fail("no value is left on its stack");
     const std::uint32_t value = stack_.back();
     stack_.pop_back();
     return value;
   }
   std::uint32_t top() const {
-    if (stack_.empty() || stack_.back() == kMark) fail("it takes more from its stack than there is");
+    if (stack_.empty() || stack_.back() == kMark) fail("no value is left on its stack");
     return stack_.back();
   }
-  /// Everything above the last mark, which goes too.
+  /// Removes and returns everything above the last mark, and removes the mark.
   std::vector<std::uint32_t> pop_to_mark() {
     const auto mark = std::find(stack_.rbegin(), stack_.rend(), kMark);
     if (mark == stack_.rend()) fail("a mark is missing");
@@ -103,7 +103,7 @@ class Machine {
 
   // --- meaning ---
   void remember(std::uint64_t slot) {
-    if (slot > kMostValues) fail("a memo of number " + std::to_string(slot));
+    if (slot > kMostValues) fail("an invalid memo number " + std::to_string(slot));
     memo_[static_cast<std::uint32_t>(slot)] = top();
   }
   void recall(std::uint64_t slot) {
@@ -115,24 +115,24 @@ class Machine {
     const std::string whole = module + "." + name;
     if (std::find(kGlobals.begin(), kGlobals.end(), whole) == kGlobals.end()) {
       fail("'" + whole.substr(0, 200) +
-           "' is not allowed in a state dict, and nothing is executed to find out what it is; save the tensors alone: "
+           "' is not allowed in a state dict, and no code in the file is executed; save only the tensors: "
            "torch.save(model.state_dict(), FILE)");
     }
     push({.kind = PickleKind::global, .text = whole});
   }
   void append(std::uint32_t list, const std::vector<std::uint32_t>& items) {
-    auto& target = expect(list, PickleKind::list, "what is appended to").items;
+    auto& target = expect(list, PickleKind::list, "the target of an append").items;
     target.insert(target.end(), items.begin(), items.end());
   }
   void set_items(std::uint32_t dict, const std::vector<std::uint32_t>& items) {
     if (items.size() % 2 != 0) fail("a key without a value");
-    auto& target = expect(dict, PickleKind::dict, "what gets keys").items;
+    auto& target = expect(dict, PickleKind::dict, "the target of keys").items;
     target.insert(target.end(), items.begin(), items.end());
   }
   void storage() {
     const std::vector<std::uint32_t> id = expect(pop(), PickleKind::tuple, "a persistent id").items;
     if (id.size() != 5 || value(id[0]).kind != PickleKind::text || value(id[0]).text != "storage")
-      fail("a persistent id that is no storage of torch");
+      fail("a persistent id that is not a torch storage");
     expect(id[1], PickleKind::global, "a storage's type");
     const std::string key = expect(id[2], PickleKind::text, "a storage's key").text;
     const std::int64_t count = expect(id[4], PickleKind::integer, "a storage's size").integer;
@@ -157,12 +157,12 @@ class Machine {
     result.integer = expect(arguments[1], PickleKind::integer, "a tensor's offset").integer;
     result.sizes = numbers(arguments[2], "a tensor's shape");
     result.strides = numbers(arguments[3], "a tensor's strides");
-    if (result.integer < 0 || result.sizes.size() != result.strides.size()) fail("a tensor of impossible layout");
+    if (result.integer < 0 || result.sizes.size() != result.strides.size()) fail("a tensor with an invalid layout");
     push(std::move(result));
   }
   void reduce() {
     const std::vector<std::uint32_t> arguments = expect(pop(), PickleKind::tuple, "a list of arguments").items;
-    const std::string callee = expect(pop(), PickleKind::global, "what is called").text;
+    const std::string callee = expect(pop(), PickleKind::global, "a called name").text;
     if (callee == "torch._utils._rebuild_tensor_v2") {
       tensor(arguments);
     } else if (callee == "torch._utils._rebuild_parameter") {
@@ -176,7 +176,7 @@ class Machine {
       for (const std::uint32_t pair : pairs) {
         const std::vector<std::uint32_t> items = value(pair).items;
         const bool is_pair = value(pair).kind == PickleKind::tuple || value(pair).kind == PickleKind::list;
-        if (!is_pair || items.size() != 2) fail("a dict's list holds something else than pairs");
+        if (!is_pair || items.size() != 2) fail("a dict's list contains values other than pairs");
         set_items(top(), items);
       }
     } else if (callee == "torch.Size") {
@@ -184,7 +184,7 @@ class Machine {
       expect(arguments[0], PickleKind::tuple, "a size");
       stack_.push_back(arguments[0]);
     } else if (callee.ends_with("multiarray._reconstruct")) {
-      push(PickleKind::array);  // its content comes with the next 'b'
+      push(PickleKind::array);  // the next 'b' provides its content
     } else if (callee == "numpy.dtype") {
       if (arguments.empty()) fail("an element type without a name");
       push({.kind = PickleKind::text, .text = expect(arguments[0], PickleKind::text, "an element type").text});
@@ -193,12 +193,12 @@ class Machine {
     } else if (callee == "_codecs.encode") {
       latin1(arguments);
     } else {
-      fail("'" + callee + "' is called, which is no function of tensors");
+      fail("'" + callee + "' is called, which does not create a tensor");
     }
   }
-  /// Protocol 2 writes bytes as text of code points up to 255.
+  /// In protocol 2, bytes are text with code points up to 255.
   void latin1(const std::vector<std::uint32_t>& arguments) {
-    if (arguments.size() != 2 || value(arguments[1]).text != "latin1") fail("bytes in another encoding than latin1");
+    if (arguments.size() != 2 || value(arguments[1]).text != "latin1") fail("bytes in an encoding other than latin1");
     const std::string utf8 = expect(arguments[0], PickleKind::text, "bytes").text;
     std::string bytes;
     for (std::size_t i = 0; i < utf8.size(); ++i) {
@@ -209,22 +209,22 @@ class Machine {
     }
     push({.kind = PickleKind::text, .text = std::move(bytes)});
   }
-  /// What 'b' gives to the value below it.
+  /// Applies the argument of 'b' to the value below it.
   void build(std::uint32_t state) {
     PickleValue& target = value(top());
-    if (target.kind == PickleKind::text) {  // an element type: only its byte order is of interest
+    if (target.kind == PickleKind::text) {  // an element type: only its byte order is relevant
       const std::vector<std::uint32_t> items = expect(state, PickleKind::tuple, "an element type").items;
       if (items.size() < 2 || value(items[1]).text == ">") fail("elements that are not little-endian");
-    } else if (target.kind == PickleKind::array) {  // (version, shape, type, is Fortran's order, bytes)
+    } else if (target.kind == PickleKind::array) {  // (version, shape, type, is Fortran order, bytes)
       const std::vector<std::uint32_t> items = expect(state, PickleKind::tuple, "an array's content").items;
       if (items.size() != 5 || expect(items[3], PickleKind::boolean, "an array's order").integer != 0)
-        fail("an array in Fortran's order, or without content");
+        fail("an array in Fortran order, or without content");
       target.sizes = numbers(items[1], "an array's shape");
       expect(items[2], PickleKind::text, "an array's element type");
       target.other = items[2];
       target.text = expect(items[4], PickleKind::text, "an array's bytes").text;
-    } else {  // attributes of a dict (a state dict's _metadata) are of no use here
-      expect(top(), PickleKind::dict, "what gets attributes");
+    } else {  // attributes of a dict (a state dict's _metadata) are ignored
+      expect(top(), PickleKind::dict, "the target of attributes");
     }
   }
   void integer(std::uint64_t count) {
@@ -234,7 +234,7 @@ class Machine {
     push(PickleKind::integer, count == 0 ? 0 : static_cast<std::int64_t>(raw << unused) >> unused);
   }
   void real() {
-    const auto part = take(8);  // big-endian, the only such thing here
+    const auto part = take(8);  // big-endian, the only such field
     std::uint64_t raw = 0;
     for (const std::byte b : part) raw = raw << 8 | std::to_integer<std::uint64_t>(b);
     push({.kind = PickleKind::real, .real = std::bit_cast<double>(raw)});
@@ -246,7 +246,7 @@ class Machine {
     push({.kind = PickleKind::tuple, .items = std::move(items)});
   }
 
-  /// One opcode; true at the end.
+  /// Executes one opcode; returns true at the end.
   bool step() {
     const auto opcode = static_cast<std::uint8_t>(number(1));
     switch (opcode) {
@@ -255,7 +255,7 @@ class Machine {
         if (protocol < 2 || protocol > 5) fail("protocol " + std::to_string(protocol));
         break;
       }
-      case 0x95: take(8); break;  // FRAME: lengths only
+      case 0x95: take(8); break;  // FRAME: only lengths
       case '.': return true;
       case '(': stack_.push_back(kMark); break;
       case '0': pop(); break;
@@ -344,7 +344,7 @@ class Machine {
 
 PickleValues read_pickle(std::span<const std::byte> bytes, const std::string& where, std::uint64_t most_bytes) {
   if (bytes.size() > most_bytes)
-    throw FileError(where + ": a pickle of " + std::to_string(bytes.size()) + " bytes; such a file's has at most " +
+    throw FileError(where + ": a pickle of " + std::to_string(bytes.size()) + " bytes; the limit for such a file is " +
                     std::to_string(most_bytes));
   return Machine(bytes, where).run();
 }
@@ -362,7 +362,7 @@ void StateDictPickle::text(const std::string& value) {
 }
 
 void StateDictPickle::number(std::int64_t value) {
-  out_ += "\x8a\x08";  // LONG1 of eight bytes
+  out_ += "\x8a\x08";  // LONG1 with eight bytes
   out_.append(reinterpret_cast<const char*>(&value), 8);
 }
 

@@ -1,4 +1,4 @@
-// The part of Python's pickle format that torch.save writes for tensors, read as data: nothing is ever executed.
+// The subset of Python's pickle format that torch.save uses for tensors, read as data. Nothing is executed.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace molgraph {
 
-/// What a value is. An `array` is NumPy's; until its content came it has no sizes and no text.
+/// Kind of a value. An `array` is a NumPy array; it has no sizes and no text until its content has been read.
 enum class PickleKind : std::uint8_t {
   none,
   boolean,
@@ -25,7 +25,7 @@ enum class PickleKind : std::uint8_t {
   array
 };
 
-/// A value; others are named by their index in PickleValues::all, so cycles and depth cost nothing.
+/// A value. It refers to other values by their index in PickleValues::all, so cycles and deep nesting are harmless.
 struct PickleValue {
   PickleKind kind = PickleKind::none;
   std::int64_t integer = 0;  ///< integer, boolean; storage: number of elements; tensor: offset
@@ -33,7 +33,7 @@ struct PickleValue {
   std::string text;                  ///< text; global: "module.name"; storage: its key; array: its bytes
   std::vector<std::uint32_t> items;  ///< tuple, list; dict: key, value, key, value ...
   std::uint32_t other =
-      0;  ///< storage: its type (a global); tensor: its storage; array: its element type (a text as "i8")
+      0;  ///< storage: its type (a global); tensor: its storage; array: its element type (a text such as "i8")
   std::vector<std::int64_t> sizes, strides;  ///< tensor
 };
 
@@ -42,23 +42,23 @@ struct PickleValues {
   std::uint32_t root = 0;
 };
 
-/// A state dict has about 100 bytes per tensor here.
+/// A state dict needs about 100 bytes per tensor.
 inline constexpr std::uint64_t kMostPickleBytes = 16u << 20;
-/// NumPy's arrays lie in the pickle itself: eight bytes per index, up to twice that in protocol 2.
+/// NumPy arrays are part of the pickle: eight bytes per index, up to twice as many in protocol 2.
 inline constexpr std::uint64_t kMostPickleBytesOfArrays = 128u << 20;
 
 /// Reads protocols 2 to 5 as torch.save uses them. Allowed names: collections.OrderedDict, torch's storage and element
-/// types, torch.Size, torch._utils._rebuild_tensor_v2, _rebuild_parameter; and what NumPy's arrays of numbers are made
-/// with, as older archives of indices hold them. Throws FileError that begins with `where` and
-/// names what is refused, also more than `most_bytes`. Time and memory are bounded by `bytes`.
+/// types, torch.Size, torch._utils._rebuild_tensor_v2, _rebuild_parameter, and the names that create NumPy arrays of
+/// numbers, which older archives of indices contain. Throws a FileError that begins with `where` and names what is
+/// rejected, including more than `most_bytes`. Time and memory are limited by `bytes`.
 PickleValues read_pickle(std::span<const std::byte> bytes, const std::string& where,
                          std::uint64_t most_bytes = kMostPickleBytes);
 
-/// Writes the pickle of an OrderedDict of contiguous tensors, protocol 2.
+/// Writes the pickle of an OrderedDict of contiguous tensors in protocol 2.
 class StateDictPickle {
  public:
   StateDictPickle();
-  /// `storage_type` as "FloatStorage"; the storage's record is data/<key>.
+  /// `storage_type` such as "FloatStorage"; the storage's record is data/<key>.
   void add(const std::string& name, const std::string& storage_type, const std::string& key,
            const std::vector<std::int64_t>& shape);
   std::string finish();

@@ -23,12 +23,11 @@
 namespace molgraph {
 namespace {
 
-static_assert(std::endian::native == std::endian::little,
-              "the format is little-endian, tensors are copied as they are");
+static_assert(std::endian::native == std::endian::little, "the format is little-endian, tensors are copied unchanged");
 
 using Json = nlohmann::json;
 
-constexpr std::uint64_t kMostHeaderBytes = 100'000'000;  // the format's own limit
+constexpr std::uint64_t kMostHeaderBytes = 100'000'000;  // limit of the format
 constexpr const char* kMetadata = "__metadata__";
 constexpr const char* kChecksumKey = "molgraph.checksum";
 
@@ -47,7 +46,7 @@ const DTypeName& entry_of(DType dtype) {
   return *std::find_if(std::begin(kDTypes), std::end(kDTypes), [&](const DTypeName& e) { return e.dtype == dtype; });
 }
 
-/// Product of the shape times the element size; false if it does not fit 63 bits.
+/// Computes the product of the shape and the element size; false if it exceeds 63 bits.
 bool bytes_of(const std::vector<std::int64_t>& shape, DType dtype, std::uint64_t& bytes) {
   bytes = size_of(dtype);
   for (const std::int64_t extent : shape) {
@@ -61,20 +60,20 @@ bool bytes_of(const std::vector<std::int64_t>& shape, DType dtype, std::uint64_t
   return true;
 }
 
-/// One tensor of a header, its bytes still in the file at [begin, end) of the data.
+/// One tensor of a header. Its bytes are at [begin, end) of the data in the file.
 struct TensorEntry {
   std::string name;
   StoredTensor tensor;
   std::uint64_t begin = 0, end = 0;
 };
 
-/// Reads a header; every complaint names the file.
+/// Reads a header; every error names the file.
 class HeaderReader {
  public:
   HeaderReader(const std::string& path, std::uint64_t data_bytes) : path_(path), data_bytes_(data_bytes) {}
 
   Json parse(const std::string& text) const {
-    // nlohmann keeps the last of two equal keys; here a doubled key is an error.
+    // nlohmann keeps the last of two equal keys; here a duplicate key is an error.
     std::vector<std::set<std::string>> keys;
     std::string doubled;
     const auto watch = [&](int, Json::parse_event_t event, Json& value) {
@@ -86,9 +85,9 @@ class HeaderReader {
       return true;
     };
     Json header = Json::parse(text, watch, /*allow_exceptions=*/false);
-    if (header.is_discarded()) fail("its header is not JSON");
-    if (!doubled.empty()) fail("its header names '" + doubled.substr(0, 100) + "' twice");
-    if (!header.is_object()) fail("its header is not a JSON object");
+    if (header.is_discarded()) fail("the header is not JSON");
+    if (!doubled.empty()) fail("the header contains '" + doubled.substr(0, 100) + "' twice");
+    if (!header.is_object()) fail("the header is not a JSON object");
     return header;
   }
 
@@ -112,21 +111,21 @@ class HeaderReader {
     result.tensor.dtype = dtype(shown, value["dtype"]);
     const Json &shape = value["shape"], &offsets = value["data_offsets"];
     if (!shape.is_array() || !offsets.is_array() || offsets.size() != 2)
-      fail(shown + " has no lists as shape and data_offsets");
+      fail(shown + " has a shape or data_offsets that is not a list");
     for (const Json& extent : shape) result.tensor.shape.push_back(static_cast<std::int64_t>(number(shown, extent)));
     result.begin = number(shown, offsets[0]);
     result.end = number(shown, offsets[1]);
     std::uint64_t expected = 0;
-    if (!bytes_of(result.tensor.shape, result.tensor.dtype, expected)) fail(shown + " has an impossible shape");
-    if (result.begin > result.end || result.end > data_bytes_) fail(shown + " lies outside the file");
+    if (!bytes_of(result.tensor.shape, result.tensor.dtype, expected)) fail(shown + " has an invalid shape");
+    if (result.begin > result.end || result.end > data_bytes_) fail(shown + " is outside the file");
     if (result.end - result.begin != expected) {
-      fail(shown + " has " + std::to_string(result.end - result.begin) + " bytes where its shape needs " +
+      fail(shown + " has " + std::to_string(result.end - result.begin) + " bytes, but its shape needs " +
            std::to_string(expected));
     }
     return result;
   }
 
-  /// The tensors must tile the data.
+  /// Checks that the tensors cover the data without gaps and overlaps.
   void check_tiling(std::vector<TensorEntry>& entries) const {
     std::sort(entries.begin(), entries.end(), [](const TensorEntry& a, const TensorEntry& b) {
       return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
@@ -150,7 +149,7 @@ class HeaderReader {
     for (const DTypeName& known : kDTypes) {
       if (known.name == text) return known.dtype;
     }
-    fail(shown + " has element type " + text.substr(0, 20) + "; F64, F32, I64, I32 and U8 are read");
+    fail(shown + " has element type " + text.substr(0, 20) + "; supported are F64, F32, I64, I32 and U8");
   }
 
   std::uint64_t number(const std::string& shown, const Json& value) const {
@@ -165,12 +164,12 @@ class HeaderReader {
   std::uint64_t data_bytes_;
 };
 
-/// Replaces each byte that is not part of valid UTF-8 by U+FFFD: JSON holds nothing else.
+/// Replaces each byte that is not part of valid UTF-8 by U+FFFD, because JSON requires UTF-8.
 std::string with_valid_utf8(const std::string& text) {
   return Json::parse(Json(text).dump(-1, ' ', false, Json::error_handler_t::replace)).get<std::string>();
 }
 
-/// Of all bytes behind the header: "xxh3-64:" and 16 hex digits.
+/// Checksum of all bytes after the header: "xxh3-64:" and 16 hex digits.
 class Checksum {
  public:
   Checksum() : state_(XXH3_createState(), XXH3_freeState) {
@@ -252,8 +251,8 @@ SafetensorsFile read_safetensors(const std::string& path) {
   }
   const HeaderReader reader(path, file_bytes - sizeof length - length);
   std::string text(length, '\0');
-  if (file.read(text.data(), length) != length) reader.fail("it ends within its header");
-  if (text.empty() || text[0] != '{') reader.fail("its header does not begin with '{'");
+  if (file.read(text.data(), length) != length) reader.fail("it ends within the header");
+  if (text.empty() || text[0] != '{') reader.fail("the header does not begin with '{'");
 
   SafetensorsFile result;
   std::vector<TensorEntry> entries;
@@ -264,7 +263,7 @@ SafetensorsFile read_safetensors(const std::string& path) {
   }
   reader.check_tiling(entries);
   Checksum checksum;
-  for (TensorEntry& entry : entries) {  // in the order of the file, which the tiling check has made
+  for (TensorEntry& entry : entries) {  // in the order of the file, established by check_tiling()
     entry.tensor.bytes.resize(entry.end - entry.begin);
     if (file.read(entry.tensor.bytes.data(), entry.tensor.bytes.size()) != entry.tensor.bytes.size()) {
       reader.fail("it ends within tensor '" + entry.name + "'");
@@ -274,7 +273,7 @@ SafetensorsFile read_safetensors(const std::string& path) {
   }
   if (const auto stored = result.metadata.extract(kChecksumKey);
       !stored.empty() && stored.mapped() != checksum.text()) {
-    throw FileError(path + ": its data are damaged: their checksum is " + checksum.text() + ", the file says " +
+    throw FileError(path + ": its data are damaged: the checksum is " + checksum.text() + ", but the file contains " +
                     stored.mapped().substr(0, 40));
   }
   return result;

@@ -1,4 +1,4 @@
-// Weights as safetensors: an 8-byte header length, a JSON header, then raw little-endian tensors.
+// Weights as safetensors: an 8-byte header length, a JSON header and raw little-endian tensors.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace molgraph {
 enum class DType : std::uint8_t { f64, f32, i64, i32, u8 };
 std::size_t size_of(DType dtype);
 
-/// A tensor to be written; row-major, borrowed.
+/// A tensor to write; row-major, not owned.
 struct TensorView {
   std::string name;
   DType dtype = DType::f32;
@@ -29,17 +29,17 @@ struct StoredTensor {
 };
 
 struct SafetensorsFile {
-  std::map<std::string, std::string> metadata;  ///< the header's __metadata__ without the checksum
+  std::map<std::string, std::string> metadata;  ///< __metadata__ of the header without the checksum
   std::map<std::string, StoredTensor> tensors;  ///< sorted by name
 };
 
-/// Deterministic bytes. Header entries are sorted by name. The data starts at a multiple of 8 bytes and follows without
-/// gaps, as the format demands, tensors of wide elements first (then by name), so that each is aligned to its element.
-/// Metadata that is not UTF-8 gets U+FFFD for each bad byte; "molgraph.checksum" is added: "xxh3-64:" and 16 hex
-/// digits, the XXH3-64 of all bytes behind the header. Atomic (temporary name, flush, rename).
+/// Writes deterministic bytes. Header entries are sorted by name. The data start at a multiple of 8 bytes. They are
+/// contiguous, as the format requires, with tensors of wide elements first (then by name), so that each tensor is
+/// aligned. In metadata, each byte that is not valid UTF-8 becomes U+FFFD. "molgraph.checksum" is added: "xxh3-64:" and
+/// 16 hex digits, the XXH3-64 of all bytes after the header. Writing is atomic (temporary name, flush, rename).
 void write_safetensors(const std::string& path, const std::map<std::string, std::string>& metadata,
                        const std::vector<TensorView>& tensors);
-/// Checks lengths, offsets, overlaps, gaps, doubled names, dtypes and shapes before use, and the checksum if there is
+/// Checks lengths, offsets, overlaps, gaps, duplicate names, dtypes and shapes before use, and the checksum if there is
 /// one. Throws FileError.
 SafetensorsFile read_safetensors(const std::string& path);
 

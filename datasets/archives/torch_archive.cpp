@@ -14,15 +14,15 @@
 namespace molgraph {
 namespace {
 
-/// Shared storages may be written out for several tensors; more than this many times all storages is refused.
+/// Limit on copies of shared storages, as a multiple of the size of all storages.
 constexpr std::uint64_t kMostCopies = 16;
 
-/// An element as it lies in a storage, and what it becomes.
+/// Type of an element in a storage, and its conversion.
 struct ElementType {
   const char* storage;
   std::size_t bytes;
   DType dtype;
-  void (*convert)(const std::byte* from, std::byte* to);  ///< null: copied as it is
+  void (*convert)(const std::byte* from, std::byte* to);  ///< null: copied unchanged
 };
 
 void store(std::byte* to, float value) { std::memcpy(to, &value, sizeof value); }
@@ -41,7 +41,7 @@ void from_float16(const std::byte* from, std::byte* to) {
   float value = 0;
   if (exponent == 31)
     value = fraction ? std::numeric_limits<float>::quiet_NaN() : std::numeric_limits<float>::infinity();
-  else if (exponent == 0) value = static_cast<float>(fraction) / 16777216.0f;  // subnormal: 2^-24 each
+  else if (exponent == 0) value = static_cast<float>(fraction) / 16777216.0f;  // subnormal: multiples of 2^-24
   else
     value = std::bit_cast<float>(static_cast<std::uint32_t>(exponent + 112) << 23 | static_cast<std::uint32_t>(fraction)
                                                                                         << 13);
@@ -63,14 +63,14 @@ constexpr ElementType kTypes[] = {
     {"torch.HalfStorage", 2, DType::f32, from_float16}, {"torch.BFloat16Storage", 2, DType::f32, from_bfloat16},
     {"torch.ShortStorage", 2, DType::i32, from_int16},  {"torch.CharStorage", 1, DType::i32, from_int8}};
 
-/// One archive; every complaint names the file.
+/// Reads one archive; every error names the file.
 class StateDictReader {
  public:
   explicit StateDictReader(const std::string& path, std::uint64_t most_pickle_bytes = kMostPickleBytes)
       : path_(path), archive_(path) {
     for (const std::string& name : archive_.names()) {
       if (!name.ends_with("/data.pkl")) continue;
-      if (!root_.empty()) fail("it has more than one data.pkl");
+      if (!root_.empty()) fail("it contains several data.pkl");
       root_ = name.substr(0, name.size() - std::strlen("data.pkl"));
     }
     if (root_.empty()) fail("it has no data.pkl");
@@ -79,9 +79,9 @@ class StateDictReader {
     if (archive_.has(root_ + "byteorder")) {
       const auto order = archive_.read(root_ + "byteorder");
       if (std::string_view(reinterpret_cast<const char*>(order.data()), order.size()) != "little")
-        fail("its numbers are not little-endian");
+        fail("the numbers are not little-endian");
     }
-    if (archive_.size(root_ + "data.pkl") > most_pickle_bytes) fail("its data.pkl is too large");
+    if (archive_.size(root_ + "data.pkl") > most_pickle_bytes) fail("data.pkl is too large");
     values_ = read_pickle(archive_.read(root_ + "data.pkl"), path, most_pickle_bytes);
   }
 
@@ -90,7 +90,7 @@ class StateDictReader {
     std::map<std::string, StoredTensor> tensors;
     for (std::size_t k = 0; k < items.size(); k += 2) {
       const std::string& name = at(items[k]).text;
-      if (tensors.contains(name)) fail("tensor '" + shown(name) + "' stands there twice");
+      if (tensors.contains(name)) fail("tensor '" + shown(name) + "' occurs twice");
       tensors.emplace(name, tensor(name, at(items[k + 1])));
     }
     return tensors;
@@ -98,13 +98,13 @@ class StateDictReader {
 
   std::map<std::string, std::vector<std::int64_t>> read_indices() {
     const PickleValue& root = at(values_.root);
-    if (root.kind != PickleKind::dict) fail("it holds no dict");
+    if (root.kind != PickleKind::dict) fail("it is not a dict");
     std::map<std::string, std::vector<std::int64_t>> lists;
     for (std::size_t k = 0; k < root.items.size(); k += 2) {
       const PickleValue &name = at(root.items[k]), &value = at(root.items[k + 1]);
       const bool is_list = value.kind == PickleKind::tensor || value.kind == PickleKind::array;
       if (name.kind != PickleKind::text || !is_list || value.sizes.size() != 1)
-        fail("it holds other things than lists of integers");
+        fail("it contains values other than lists of integers");
       lists[name.text] = value.kind == PickleKind::tensor ? integers(name.text, tensor(name.text, value))
                                                           : integers(name.text, array(name.text, value));
     }
@@ -127,7 +127,7 @@ class StateDictReader {
 
   const PickleValue& find_state_dict() const {
     const PickleValue& root = at(values_.root);
-    if (root.kind != PickleKind::dict) fail("it holds no dict");
+    if (root.kind != PickleKind::dict) fail("it is not a dict");
     if (is_state_dict(root)) return root;
     for (const char* wanted : {"state_dict", "model"}) {
       for (std::size_t k = 0; k < root.items.size(); k += 2) {
@@ -140,7 +140,7 @@ class StateDictReader {
     for (std::size_t k = 0; k < root.items.size() && keys.size() < 500; k += 2) {
       const PickleValue& key = at(root.items[k]);
       keys += (k ? ", " : "") + (key.kind == PickleKind::text ? "'" + key.text.substr(0, 50) + "'"
-                                                              : std::string("a key that is no text"));
+                                                              : std::string("a key that is not text"));
     }
     fail("neither it nor its entries 'state_dict' and 'model' are dicts of named tensors; it has " +
          (keys.empty() ? "no keys" : "the keys " + keys));
@@ -161,7 +161,8 @@ class StateDictReader {
 
   std::vector<std::int64_t> integers(const std::string& name, const StoredTensor& tensor) const {
     std::vector<std::int64_t> result(static_cast<std::size_t>(tensor.count()));
-    if (tensor.dtype != DType::i64 && tensor.dtype != DType::i32) fail("'" + shown(name) + "' holds no integers");
+    if (tensor.dtype != DType::i64 && tensor.dtype != DType::i32)
+      fail("'" + shown(name) + "' does not contain integers");
     for (std::size_t i = 0; i < result.size(); ++i) {
       if (tensor.dtype == DType::i64) {
         std::memcpy(&result[i], tensor.bytes.data() + 8 * i, 8);
@@ -170,7 +171,7 @@ class StateDictReader {
         std::memcpy(&narrow, tensor.bytes.data() + 4 * i, 4);
         result[i] = narrow;
       }
-      if (result[i] < 0) fail("'" + shown(name) + "' holds the negative number " + std::to_string(result[i]));
+      if (result[i] < 0) fail("'" + shown(name) + "' contains the negative number " + std::to_string(result[i]));
     }
     return result;
   }
@@ -181,7 +182,7 @@ class StateDictReader {
     const bool plain = !key.empty() && key.size() < 100 && std::all_of(key.begin(), key.end(), [](unsigned char c) {
       return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
     });
-    if (!plain) fail("the storage key '" + shown(key) + "' is no plain name");
+    if (!plain) fail("the storage key '" + shown(key) + "' is not a plain name");
     std::vector<std::byte> bytes = archive_.read(root_ + "data/" + key);
     storage_bytes_ += bytes.size();
     return storages_.emplace(key, std::move(bytes)).first->second;
@@ -193,14 +194,15 @@ class StateDictReader {
     const std::string& type_name = at(source.other).text;
     const auto type = std::find_if(std::begin(kTypes), std::end(kTypes),
                                    [&](const ElementType& t) { return t.storage == type_name; });
-    if (type == std::end(kTypes)) fail(what + "has elements of " + type_name + ", which are not read");
+    if (type == std::end(kTypes)) fail(what + "has elements of " + type_name + ", which are not supported");
     const auto count = static_cast<std::uint64_t>(source.integer);
     const std::vector<std::byte>& bytes = storage(source.text);
     if (count > bytes.size() / type->bytes)
       fail(what + "has a storage of " + std::to_string(count) + " elements in " + std::to_string(bytes.size()) +
            " bytes");
 
-    // The last element must lie inside, and no more elements than the storage has: views that repeat are refused.
+    // The last element must be inside, with no more elements than the storage has: views that repeat elements are
+    // rejected.
     std::uint64_t last = static_cast<std::uint64_t>(value.integer), elements = 1;
     for (const std::int64_t size : value.sizes) {
       if (size > 0 && elements > count / static_cast<std::uint64_t>(size))
@@ -221,7 +223,7 @@ class StateDictReader {
     result.shape = value.sizes;
     const std::uint64_t result_bytes = elements * size_of(type->dtype);
     written_ += result_bytes;
-    if (written_ > kMostCopies * 4 * (storage_bytes_ + 1024)) fail("its tensors are far larger than its storages");
+    if (written_ > kMostCopies * 4 * (storage_bytes_ + 1024)) fail("the tensors are much larger than their storages");
     result.bytes.resize(result_bytes);
     if (elements > 0) gather(value, bytes.data(), *type, result.bytes.data());
     return result;

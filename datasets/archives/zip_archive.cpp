@@ -68,7 +68,7 @@ ZipArchive::ZipArchive(const std::string& path) : state_(std::make_unique<State>
     const char* name = zip_get_name(state_->archive.get(), index, ZIP_FL_ENC_RAW);
     if (name == nullptr) state_->fail("the archive has a member without a name");
     if (!state_->index.emplace(name, index).second)
-      state_->fail("the archive names '" + std::string(name).substr(0, 100) + "' twice");
+      state_->fail("the archive contains '" + std::string(name).substr(0, 100) + "' twice");
     state_->names.emplace_back(name);
   }
 }
@@ -83,7 +83,7 @@ std::vector<std::byte> ZipArchive::read(const std::string& name) const {
   const zip_stat_t stat = state_->stat(name);
   const std::string shown = "member '" + name.substr(0, 100) + "'";
   if (stat.encryption_method != ZIP_EM_NONE) state_->fail(shown + " is encrypted");
-  if (stat.comp_method != ZIP_CM_STORE) state_->fail(shown + " is compressed, which torch.save never does");
+  if (stat.comp_method != ZIP_CM_STORE) state_->fail(shown + " is compressed, unlike those of torch.save");
   if (stat.size != stat.comp_size || stat.size > state_->file_bytes)
     state_->fail(shown + " declares " + std::to_string(stat.size) + " bytes in a file of " +
                  std::to_string(state_->file_bytes));
@@ -97,7 +97,7 @@ std::vector<std::byte> ZipArchive::read(const std::string& name) const {
       state_->fail(shown + " cannot be read: " + (got == 0 ? "it ends early" : zip_file_strerror(file.get())));
     done += static_cast<std::uint64_t>(got);
   }
-  std::byte extra{};  // the checksum is compared where the member ends
+  std::byte extra{};  // libzip compares the checksum at the end of the member
   if (zip_fread(file.get(), &extra, 1) != 0) state_->fail(shown + " is damaged: " + zip_file_strerror(file.get()));
   return bytes;
 }
@@ -126,10 +126,10 @@ void write_zip(const std::string& path, const std::vector<ZipMember>& members) {
   const auto demand = [&](bool fine, const std::string& what) {
     if (!fine) throw FileError(path + ": the archive cannot be written: " + what);
   };
-  // Built in memory, so that the file appears under its name whole or not at all.
+  // Built in memory, so that the file appears under its name only when it is complete.
   const std::unique_ptr<zip_source_t, FreeSource> buffer(zip_source_buffer_create(nullptr, 0, 0, nullptr));
-  demand(buffer != nullptr, "no memory");
-  zip_source_keep(buffer.get());  // zip_close takes one reference, the bytes are read through the other
+  demand(buffer != nullptr, "not enough memory");
+  zip_source_keep(buffer.get());  // zip_close takes one reference; the bytes are read through the other
   zip_error_t error;
   zip_error_init(&error);
   std::unique_ptr<zip_t, Discard> archive(zip_open_from_source(buffer.get(), ZIP_TRUNCATE, &error));

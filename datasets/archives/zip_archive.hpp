@@ -1,4 +1,4 @@
-// Zip archives (libzip): members that are stored as they are, in memory, and any others into files.
+// Zip archives (libzip): reads uncompressed members into memory and extracts all kinds of members to files.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace molgraph {
 
-/// An open archive. Every complaint is a FileError that names the file.
+/// An open archive. Every error is a FileError that names the file.
 class ZipArchive {
  public:
   explicit ZipArchive(const std::string& path);
@@ -20,12 +20,12 @@ class ZipArchive {
 
   const std::vector<std::string>& names() const;
   bool has(const std::string& name) const;
-  /// Bytes of a member, as its header declares.
+  /// Returns the size of a member in bytes, as declared in its header.
   std::uint64_t size(const std::string& name) const;
-  /// The member's bytes. Refuses compressed and encrypted members, wrong checksums, and sizes above the file's own: so
-  /// memory is bounded by the file.
+  /// Returns the member's bytes. Rejects compressed and encrypted members, wrong checksums, and sizes above the file's
+  /// own, so that memory is limited by the file.
   std::vector<std::byte> read(const std::string& name) const;
-  /// Unpacks a member, compressed or not, into a file, atomically.
+  /// Extracts a member, compressed or not, to a file. Writing is atomic.
   void extract(const std::string& name, const std::string& path) const;
 
  private:
@@ -39,7 +39,7 @@ struct ZipMember {
   std::size_t bytes = 0;
 };
 
-/// Writes an archive, atomically and with equal bytes for equal members.
+/// Writes an archive atomically. Equal members give equal bytes.
 void write_zip(const std::string& path, const std::vector<ZipMember>& members);
 
 }  // namespace molgraph

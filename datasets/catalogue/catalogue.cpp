@@ -17,7 +17,7 @@ using catalogue::entries;
 using catalogue::Entry;
 using catalogue::Layout;
 
-/// What is compared of a name: "ZINC-full", "zinc_full" and "zincfull" are one.
+/// Normalises a name: "ZINC-full", "zinc_full" and "zincfull" are equal.
 std::string spelling(const std::string& name) {
   std::string text;
   for (const char c : lower(name))
@@ -25,7 +25,7 @@ std::string spelling(const std::string& name) {
   return text.starts_with("ogbg") && text != "ogbg" ? text.substr(4) : text;
 }
 
-/// `path` itself, or with ".gz" put on or taken off; empty if neither is a file.
+/// Returns `path`, or the path with ".gz" added or removed; empty if neither is a file.
 std::string existing_file(const fs::path& path) {
   const std::string name = path.string();
   std::error_code error;
@@ -34,7 +34,7 @@ std::string existing_file(const fs::path& path) {
   return {};
 }
 
-/// Paths of all that are named; false if one is missing.
+/// Returns the paths of all named files; false if one is missing.
 bool find_all(const std::array<std::string, 3>& names, const fs::path& folder, std::array<std::string, 3>& paths) {
   for (std::size_t p = 0; p < 3; ++p) {
     if (names[p].empty()) continue;
@@ -44,7 +44,7 @@ bool find_all(const std::array<std::string, 3>& names, const fs::path& folder, s
   return true;
 }
 
-/// The same layout with the first folder of all its paths left out.
+/// Removes the first folder from all paths of a layout.
 Layout without_first_folder(Layout layout) {
   const auto shorten = [](std::string& path) {
     const auto slash = path.find('/');
@@ -56,7 +56,7 @@ Layout without_first_folder(Layout layout) {
   return layout;
 }
 
-/// The layout with all its files in place, their paths filled in; nothing if one is missing.
+/// Returns the layout with the paths of its files; nothing if one is missing.
 std::optional<Layout> in_place(const Layout& layout, const fs::path& folder) {
   Layout found = layout;
   if (!find_all(layout.lists, folder, found.lists) || !find_all(layout.picks, folder, found.picks) ||
@@ -70,10 +70,10 @@ std::optional<Layout> in_place(const Layout& layout, const fs::path& folder) {
   return found;
 }
 
-/// A table with a split column may leave it out: then the next layout, without it, is meant.
+/// False if the table lacks the layout's split column; the next layout, without it, is then tried.
 bool has_its_columns(const Layout& found, TableOptions options) {
   if (found.part_column.empty()) return true;
-  options.molecules = false;  // the next layout may know their column better
+  options.molecules = false;  // the next layout may specify their column
   const TableReader reader(found.table, options);
   return find_column(reader.columns(), found.part_column, found.table) >= 0;
 }
@@ -108,12 +108,12 @@ std::string files_of(const Layout& layout) {
   }
   throw FileError("the data set '" + entry.name + "' is not on this machine" + (why.empty() ? "" : " " + why) +
                   ".\n  files:       " + files + "\n  looked in:   " + list_of(folders) +
-                  "\n  to be had:   " + entry.where +
+                  "\n  source:      " + entry.where +
                   "\n  put them in: " + (folders.empty() ? "a folder given with --data-dir" : folders.front()) +
                   " (or any folder given with --data-dir or $MOLGRAPH_DATA)");
 }
 
-/// Downloads the data set. Throws FileError saying why that cannot be done and what to do instead.
+/// Downloads the data set. Throws FileError with the reason and what to do instead.
 Layout fetch_layout(const Entry& entry, const std::vector<std::string>& folders, const LoadOptions& options) {
   const auto addresses = addresses_of(entry.name + (entry.subset.empty() ? "" : " " + entry.subset));
   if (!options.download || addresses.empty() || folders.empty()) throw_missing(entry, folders, "");
@@ -124,7 +124,8 @@ Layout fetch_layout(const Entry& entry, const std::vector<std::string>& folders,
     throw_missing(entry, folders, std::string("and cannot be downloaded: ") + error.what());
   }
   const auto layout = find_layout(entry, folder, options.table);
-  if (!layout) throw_missing(entry, folders, "and what was downloaded to " + folder + " is something else");
+  if (!layout)
+    throw_missing(entry, folders, "and the files downloaded to " + folder + " are not those of this data set");
   return *layout;
 }
 
@@ -132,7 +133,7 @@ bool has_name(const Entry& entry, const std::string& wanted) {
   return spelling(entry.name) == wanted || std::ranges::find(entry.other_names, wanted) != entry.other_names.end();
 }
 
-/// "zinc-full" means the name and the subset.
+/// "zinc-full" specifies name and subset.
 const Entry* find_entry(const std::string& name, const std::string& subset) {
   const std::string wanted = spelling(name);
   const Entry* first = nullptr;
@@ -146,15 +147,15 @@ const Entry* find_entry(const std::string& name, const std::string& subset) {
   }
   if (!first) return nullptr;
   if (subsets.empty())
-    throw UsageError("the data set '" + first->name + "' has no subsets, so there is no '" + subset + "'");
-  throw UsageError("the data set '" + first->name + "' has no subset '" + subset + "': " + list_of(subsets));
+    throw UsageError("the data set '" + first->name + "' has no subsets, so there is no subset '" + subset + "'");
+  throw UsageError("the data set '" + first->name + "' has no subset '" + subset + "'; available: " + list_of(subsets));
 }
 
 SourcePlan plan_demo(SourcePlan plan) {
   const std::string path = rdkit_data_dir() + "/Data/NCI/first_5K.smi";
   std::error_code error;
   if (!fs::is_regular_file(path, error))
-    throw FileError("the data set 'demo' needs " + path + ", which comes with RDKit's data (Debian: rdkit-data)");
+    throw FileError("the data set 'demo' needs " + path + ", which is part of RDKit's data (Debian: rdkit-data)");
   plan.computed_label = true;
   TableOptions table;
   table.format = TableFormat::smi;
@@ -198,7 +199,7 @@ std::vector<std::string> data_folders(const std::string& data_dir) {
     return std::string(value ? value : "");
   };
   if (const std::string data = variable("MOLGRAPH_DATA"); !data.empty()) folders.push_back(data);
-  // The XDG rules: a relative XDG_CACHE_HOME is to be ignored.
+  // XDG rule: a relative XDG_CACHE_HOME is ignored.
   if (const std::string cache = variable("XDG_CACHE_HOME"); cache.starts_with('/')) {
     folders.push_back(cache + "/molgraph");
   } else if (const std::string home = variable("HOME"); !home.empty()) {

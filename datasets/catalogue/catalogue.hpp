@@ -1,5 +1,4 @@
-// The data sets known by name: which files, which columns, which split. To add one, add an entry in
-// catalogue_entries.cpp.
+// Named data sets: their files, columns and splits. To add one, add an entry in catalogue_entries.cpp.
 #pragma once
 
 #include <array>
@@ -12,54 +11,55 @@
 
 namespace molgraph {
 
-/// SourcePlan::part_column: the one column that has "split" in its name.
+/// SourcePlan::part_column: the only column whose name contains "split".
 inline constexpr const char* kAnySplitColumn = "*split*";
 
-/// One table that is to be read.
+/// One table to read.
 struct SourceTable {
   std::string path;  ///< "-" = stdin
   TableOptions options;
-  SplitPart part = SplitPart::none;  ///< the part that the whole table is, if it is one
-  std::string pick_file{};           ///< numbers of the lines that count, in their order; "" = all lines
+  SplitPart part = SplitPart::none;  ///< the set that the whole table belongs to, if any
+  std::string pick_file{};           ///< numbers of the lines to read, in order; "" = all lines
 };
 
-/// What is known about a source before its rows are read.
+/// Properties of a source that are known before its rows are read.
 struct SourcePlan {
   std::string name;                         ///< "zinc", or the file's name without its folder
-  bool named = false;                       ///< a data set known by name
-  std::vector<SourceTable> tables;          ///< read one after the other
+  bool named = false;                       ///< a named data set
+  std::vector<SourceTable> tables;          ///< read in this order
   std::vector<std::string> target_columns;  ///< empty = found by the rule
-  std::vector<std::string> target_names;    ///< what the targets are called; empty = as their columns
+  std::vector<std::string> target_names;    ///< names of the targets; empty = names of their columns
   std::vector<std::string> units;           ///< as target_columns; empty = unknown
   std::optional<TaskKind> task;
   Features features = Features::ogb;
   DescriptorSet descriptors = DescriptorSet::none;
-  bool computed_label = false;               ///< the target is penalised logP, computed from the SMILES
-  std::string split_name;                    ///< of the split that comes with the source; "" = there is none
-  std::string part_column;                   ///< the split's column, if it is one
-  std::array<std::string, 3> part_files;     ///< else files of 0-based row numbers: train, valid, test
-  std::string part_archive;                  ///< or OGB-LSC's split_dict.pt, which has all of them
-  bool scaffold = false;                     ///< the data set's split is OGB's scaffold rule, to be computed
-  std::array<std::int64_t, 3> part_sizes{};  ///< what the parts must count; 0 = not checked
+  bool computed_label = false;               ///< the target is the penalised logP, computed from the SMILES
+  std::string split_name;                    ///< of the split that belongs to the source; "" = none
+  std::string part_column;                   ///< column with the split, if there is one
+  std::array<std::string, 3> part_files;     ///< or files of 0-based row numbers: train, valid, test
+  std::string part_archive;                  ///< or OGB-LSC's split_dict.pt, which contains all three
+  bool scaffold = false;                     ///< the split is OGB's scaffold rule and must be computed
+  std::array<std::int64_t, 3> part_sizes{};  ///< expected sizes of the three sets; 0 = not checked
   std::string metric;
   TrainingDefaults training;
 };
 
-/// The plan of a named data set; empty if `name` is none. Throws FileError saying which files are missing, where they
-/// were looked for, where to get them and where to put them; UsageError for an unknown subset.
+/// Returns the plan of a named data set, or nothing if there is no data set `name`. Throws FileError with the missing
+/// files, the folders searched, their source and where to put them; UsageError for an unknown subset.
 std::optional<SourcePlan> plan_named(const std::string& name, const LoadOptions& options);
 
-/// The name of the data set that a spelling of it means ("ogbg-molhiv", "ZINC-full"), "" if none.
+/// Returns the name of the data set for a spelling of it ("ogbg-molhiv", "ZINC-full"), "" if there is none.
 std::string dataset_name(const std::string& name);
 
-/// TrainingDefaults::recipe of that part of a data set ("zinc-full" means name and subset, subset "" the default one),
-/// "" if the name is none. Throws UsageError for an unknown subset.
+/// Returns TrainingDefaults::recipe of a subset of a data set ("zinc-full" specifies name and subset, subset "" the
+/// default one), "" if there is no such data set. Throws UsageError for an unknown subset.
 std::string default_recipe(const std::string& name, const std::string& subset);
 
-/// TrainingDefaults::computed of the data set `name`, by which its stores know it; false if none is called that.
+/// Returns TrainingDefaults::computed of the data set `name`; stores use this name. False if there is none.
 bool has_computed_targets(const std::string& name);
 
-/// Folders in which named data sets are looked for: --data-dir alone if given, else $MOLGRAPH_DATA and the XDG cache.
+/// Returns the folders that are searched for named data sets: only --data-dir if specified, otherwise $MOLGRAPH_DATA
+/// and the XDG cache.
 std::vector<std::string> data_folders(const std::string& data_dir);
 
 }  // namespace molgraph

@@ -6,9 +6,10 @@ namespace molgraph::catalogue {
 namespace {
 
 constexpr const char* kMoleculeNet =
-    "MoleculeNet (moleculenet.org): one CSV with a column smiles, the targets, and perhaps scaffold_split (train, "
+    "MoleculeNet (moleculenet.org): one CSV with the column smiles, the targets and, optionally, scaffold_split "
+    "(train, "
     "valid, "
-    "test; computed where there is none)";
+    "test; computed if missing)";
 constexpr const char* kZinc =
     "train.txt, valid.txt and test.txt of github.com/wengong-jin/icml18-jtnn (data/zinc), as zinc/*.txt, and for "
     "ZINC-12k train.index, val.index and test.index of github.com/graphdeeplearning/benchmarking-gnns "
@@ -16,7 +17,7 @@ constexpr const char* kZinc =
     "as zinc/*.index (the label is computed); or one CSV with the columns split (train, valid, test), smiles and y";
 constexpr const char* kOgb = "the Open Graph Benchmark (ogb.stanford.edu), unpacked";
 
-/// `file`: MoleculeNet's own name of the table.
+/// `file`: MoleculeNet's name of the table.
 Entry moleculenet(const std::string& name, const std::string& file, std::vector<std::string> targets,
                   const std::string& unit, TaskKind task, const std::string& what,
                   const std::string& smiles = "smiles") {
@@ -60,7 +61,7 @@ Layout ogb_folder(const std::string& folder) {
           .smiles_column = "smiles"};
 }
 
-/// OGB-LSC's molecules; `sizes` are the published ones, none for a folder of another size.
+/// OGB-LSC's molecules; `sizes` are the published ones, or none for a folder of a different size.
 Entry pcqm(const std::string& name, const std::string& subset, const std::string& folder,
            std::array<std::int64_t, 3> sizes, const std::string& what) {
   Entry entry{.name = name, .subset = subset, .targets = {"homolumogap"}, .unit = "eV"};
@@ -80,7 +81,8 @@ void add_pcqm(std::vector<Entry>& entries) {
                          "PCQM4M, 3.8 million molecules: HOMO-LUMO gap"));
   entries.push_back(pcqm("pcqm4mv2", "", "pcqm4m-v2", {3'378'606, 73'545, 147'037},
                          "PCQM4Mv2, 3.7 million molecules: HOMO-LUMO gap"));
-  entries.push_back(pcqm("pcqm4mv2", "partial", "pcqm4m-v2", {}, "a folder laid out as PCQM4Mv2, of any size"));
+  entries.push_back(
+      pcqm("pcqm4mv2", "partial", "pcqm4m-v2", {}, "a folder with the structure of PCQM4Mv2, of any size"));
   Entry sample{.name = "pcqm4mv2", .subset = "sample", .targets = {"homolumogap"}, .unit = "eV"};
   sample.layouts = {{.table = "pcqm4mv2_sample/pcqm4mv2_1999.csv"}};
   sample.training = {.computed = true};
@@ -109,7 +111,7 @@ void add_ogb(std::vector<Entry>& entries) {
   molpcba.split_name = "published";
   molpcba.part_sizes = {350'343, 43'793, 43'793};
   molpcba.metric = "ap";
-  molpcba.what = "ogbg-molpcba: 128 assays with gaps";
+  molpcba.what = "ogbg-molpcba: 128 assays with missing labels";
   molpcba.where = kOgb;
   molpcba.other_names = {"pcba", "ogbgmolpcba"};
   entries.push_back(molpcba);
@@ -132,7 +134,7 @@ void add_moleculenet(std::vector<Entry>& entries) {
   add(moleculenet("bace", "bace.csv", {"Class"}, "", binary, "BACE: inhibits beta-secretase 1", "mol"));
   add(moleculenet("clintox", "clintox.csv.gz", {"FDA_APPROVED", "CT_TOX"}, "", binary,
                   "ClinTox: 2 tasks, approval and toxicity"));
-  add(moleculenet("tox21", "tox21.csv.gz", {}, "", binary, "Tox21: 12 toxicity assays with gaps"));
+  add(moleculenet("tox21", "tox21.csv.gz", {}, "", binary, "Tox21: 12 toxicity assays with missing labels"));
   add(moleculenet("sider", "sider.csv.gz", {}, "", binary, "SIDER: side effects in 27 classes of organs"));
 }
 
@@ -141,8 +143,8 @@ std::vector<Entry> make_entries() {
   Entry demo{.name = "demo", .target_name = "penalized_logp"};
   demo.training = {.computed = true};
   demo.metric = "mae";
-  demo.what = "5,000 real molecules (NCI) that RDKit installs; label: ZINC's penalised logP, computed here";
-  demo.where = "comes with RDKit's data (Debian: rdkit-data)";
+  demo.what = "5,000 molecules (NCI) installed with RDKit; label: ZINC's penalised logP, computed here";
+  demo.where = "part of RDKit's data (Debian: rdkit-data)";
   entries.push_back(demo);
   entries.push_back(zinc("12k", "zinc12k/zinc12k.csv.gz", {10000, 1000, 1000}, "ZINC-12k, penalised logP"));
   entries.push_back(zinc("full", "zinc_full/zinc_full.csv.gz", {220011, 24445, 5000}, "ZINC-full, penalised logP"));
@@ -151,7 +153,7 @@ std::vector<Entry> make_entries() {
   Entry qm9{.name = "qm9", .layouts = {{.table = "qm9/qm9_gap_ev.csv.gz"}}, .targets = {"gap_eV"}, .unit = "eV"};
   qm9.training = {.computed = true};
   qm9.metric = "mae";
-  qm9.what = "QM9 (a part of it): HOMO-LUMO gap";
+  qm9.what = "part of QM9: HOMO-LUMO gap";
   qm9.where = "QM9 (quantum-machine.org, moleculenet.org) as a CSV with the columns smiles and gap_eV (eV)";
   entries.push_back(qm9);
   add_moleculenet(entries);

@@ -1,4 +1,4 @@
-// What is known of each data set with a name. Private to this room; to add a data set, add an entry in the .cpp.
+// Entries of the named data sets. Private to this folder. To add a data set, add an entry in the .cpp.
 #pragma once
 
 #include <array>
@@ -12,10 +12,10 @@
 
 namespace molgraph::catalogue {
 
-/// One way in which the files of a data set may lie, relative to the data folder: one table and perhaps row numbers of
-/// train, valid, test (three files, or OGB-LSC's archive); or one list of SMILES per part (then the label is computed),
-/// perhaps with the numbers of the lines that count. Files are found with and without ".gz", and also where the data
-/// folder is itself the first folder of their paths; a table may lie directly in the data folder too.
+/// One possible arrangement of the files of a data set, relative to the data folder. Either one table, optionally with
+/// row numbers of train, valid, test (three files, or OGB-LSC's archive); or one list of SMILES per set (the label is
+/// then computed), optionally with the numbers of the lines to use. Files are found with and without ".gz", and also if
+/// the data folder itself is the first folder of their paths; a table may also be directly in the data folder.
 struct Layout {
   std::string table;
   std::array<std::string, 3> part_files{};
@@ -30,7 +30,7 @@ struct Entry {
   std::string name{}, subset{};
   std::vector<Layout> layouts{};
   std::vector<std::string> targets{};  ///< empty = all that the rule finds
-  std::string target_name{}, unit{};   ///< of a single target; "" = the column's name; = none
+  std::string target_name{}, unit{};   ///< of a single target; "" = the column's name; "" = none
   TaskKind task = TaskKind::regression;
   Features features = Features::ogb;
   std::string split_name{};  ///< "published", "scaffold" or "" = random
@@ -40,7 +40,7 @@ struct Entry {
   std::vector<std::string> other_names{};
 };
 
-/// All of them; a name has several entries if it has subsets, the default one first.
+/// Returns all entries. A name has several entries if it has subsets; the default subset comes first.
 const std::vector<Entry>& entries();
 
 }  // namespace molgraph::catalogue

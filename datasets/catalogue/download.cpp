@@ -1,4 +1,4 @@
-// HTTP by libcurl. Going on with a part: RFC 9110, sections 13.1.5 (If-Range) and 14.2 (Range).
+// HTTP with libcurl. Resuming a partial file: RFC 9110, sections 13.1.5 (If-Range) and 14.2 (Range).
 #include "datasets/catalogue/download.hpp"
 
 #include <curl/curl.h>
@@ -30,7 +30,7 @@ struct CleanUp {
 using Handle = std::unique_ptr<CURL, CleanUp>;
 using Headers = std::unique_ptr<curl_slist, CleanUp>;
 
-/// How one attempt ended.
+/// Result of one attempt.
 enum class Attempt : std::uint8_t { whole, broken_off, busy };
 
 class Download {
@@ -39,7 +39,7 @@ class Download {
       : url_(url), path_(path), part_(path + ".part"), validator_file_(path + ".part.version"), options_(options) {
     std::error_code made;
     fs::create_directories(fs::path(path).parent_path(), made);
-    if (made) throw FileError(path + ": cannot make its folder: " + made.message());
+    if (made) throw FileError(path + ": cannot create its folder: " + made.message());
     file_ = ::open(part_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (file_ < 0) throw FileError(part_ + ": cannot write: " + std::strerror(errno));
     if (::flock(file_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
@@ -52,18 +52,18 @@ class Download {
   }
   ~Download() {
     std::error_code error;
-    if (!finished_ && size() == 0) fs::remove(part_, error);  // nothing to go on with
+    if (!finished_ && size() == 0) fs::remove(part_, error);  // nothing to resume
     ::close(file_);
   }
   Download(const Download&) = delete;
   Download& operator=(const Download&) = delete;
 
-  /// Bytes that are there.
+  /// Bytes downloaded so far.
   std::uint64_t size() const {
     struct stat info {};
     return ::fstat(file_, &info) == 0 ? static_cast<std::uint64_t>(info.st_size) : 0;
   }
-  /// Begins anew.
+  /// Discards the partial file.
   void cut() {
     validator_.clear();
     std::error_code error;
@@ -104,17 +104,17 @@ class Download {
   const DownloadOptions& options_;
   int file_ = -1;
   bool finished_ = false;
-  std::string validator_;        // ETag or Last-Modified of what .part holds
-  CURL* curl_ = nullptr;         // of the attempt
-  std::string etag_, modified_;  // of the answer
-  std::uint64_t begin_ = 0;      // where the attempt goes on
+  std::string validator_;        // ETag or Last-Modified of the content of .part
+  CURL* curl_ = nullptr;         // of the current attempt
+  std::string etag_, modified_;  // of the response
+  std::uint64_t begin_ = 0;      // where the attempt continues
   bool body_begun_ = false, stopped_ = false;
   std::string disk_error_, reason_;
 };
 
 void Download::header(std::string_view line) {
   const auto colon = line.find(':');
-  if (line.starts_with("HTTP/")) etag_.clear(), modified_.clear();  // the answer after a redirection
+  if (line.starts_with("HTTP/")) etag_.clear(), modified_.clear();  // the response after a redirection
   if (colon == std::string_view::npos) return;
   const std::string name = lower(line.substr(0, colon));
   if (name == "etag") etag_ = trim(line.substr(colon + 1));
@@ -124,10 +124,10 @@ void Download::header(std::string_view line) {
 std::size_t Download::body(const char* bytes, std::size_t count) {
   long code = 0;
   curl_easy_getinfo(curl_, CURLINFO_RESPONSE_CODE, &code);
-  if (code != 200 && code != 206) return count;  // an error's page
+  if (code != 200 && code != 206) return count;  // an error page
   if (!body_begun_) {
     body_begun_ = true;
-    if (code == 200 && begin_ > 0) {  // the server knows no ranges, or the file has changed
+    if (code == 200 && begin_ > 0) {  // the server does not support ranges, or the file has changed
       cut();
       begin_ = 0;
     }
@@ -178,7 +178,7 @@ Headers Download::begin(CURL* curl) {
   curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, &Download::on_progress);
   curl_easy_setopt(curl, CURLOPT_XFERINFODATA, this);
   if (begin_ == 0) return nullptr;
-  // Not CURLOPT_RESUME_FROM: that takes a whole file in answer for an error.
+  // Not CURLOPT_RESUME_FROM, which treats a complete file in response as an error.
   Headers headers(curl_slist_append(nullptr, ("Range: bytes=" + std::to_string(begin_) + "-").c_str()));
   curl_slist_append(headers.get(), ("If-Range: " + validator_).c_str());
   curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers.get());
@@ -187,7 +187,7 @@ Headers Download::begin(CURL* curl) {
 
 Attempt Download::attempt() {
   const Handle curl(curl_easy_init());
-  if (!curl) throw FileError("libcurl does not start");
+  if (!curl) throw FileError("libcurl cannot be initialised");
   char message[CURL_ERROR_SIZE] = "";
   curl_easy_setopt(curl.get(), CURLOPT_ERRORBUFFER, message);
   const Headers headers = begin(curl.get());
@@ -206,16 +206,16 @@ Attempt Download::attempt() {
     case CURLE_OPERATION_TIMEDOUT:
     case CURLE_HTTP2:
     case CURLE_HTTP2_STREAM: return Attempt::broken_off;
-    default: throw FileError(url_ + ": cannot be had: " + reason_);
+    default: throw FileError(url_ + ": cannot be downloaded: " + reason_);
   }
   if (code == 200 || code == 206) return Attempt::whole;
-  reason_ = "the server answers " + std::to_string(code);
-  if (code == 416) {  // .part is as long as the file, or longer: it cannot be told which
+  reason_ = "the server returned status " + std::to_string(code);
+  if (code == 416) {  // .part is as long as the file, or longer: it is unknown which
     cut();
     return Attempt::broken_off;
   }
   if (code == 408 || code == 429 || code >= 500) return Attempt::busy;
-  throw FileError(url_ + ": cannot be had: " + reason_);
+  throw FileError(url_ + ": cannot be downloaded: " + reason_);
 }
 
 }  // namespace
@@ -223,7 +223,7 @@ Attempt Download::attempt() {
 void download(const std::string& url, const std::string& path, const std::string& sha256,
               const DownloadOptions& options) {
   static const CURLcode started = curl_global_init(CURL_GLOBAL_DEFAULT);
-  if (started != CURLE_OK) throw FileError("libcurl does not start");
+  if (started != CURLE_OK) throw FileError("libcurl cannot be initialised");
   Download one(url, path, options);
   double pause = options.first_pause;
   bool other_content = false;
@@ -234,16 +234,17 @@ void download(const std::string& url, const std::string& path, const std::string
       const std::string found = sha256.empty() ? sha256 : sha256_of_file(one.part());
       if (found == sha256) break;
       one.cut();
-      reason = "other content: its SHA-256 is " + found + " instead of " + sha256;
-      // A part of an older file may have been gone on with: that deserves one more attempt, the same bytes do not.
+      reason = "unexpected content: the SHA-256 is " + found + " instead of " + sha256;
+      // An older version of the file may have been continued, so one more attempt is useful. The same bytes again are
+      // not.
       if (other_content || !went_on) throw FileError(url + ": " + reason);
       other_content = true;
     } else {
       reason = one.reason();
     }
     if (attempt >= options.attempts)
-      throw FileError(url + ": cannot be had after " + std::to_string(attempt) + " attempts: " + reason +
-                      (one.size() > 0 ? "; the next attempt goes on with " + one.part() : ""));
+      throw FileError(url + ": cannot be downloaded after " + std::to_string(attempt) + " attempts: " + reason +
+                      (one.size() > 0 ? "; the next attempt continues with " + one.part() : ""));
     if (options.say) options.say(url + ": " + reason + "; trying again");
     std::this_thread::sleep_for(std::chrono::duration<double>(pause));
     pause *= 2;

@@ -1,4 +1,4 @@
-// The address table, and what is done with it.
+// The address table and its download.
 #include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -10,21 +10,21 @@
 
 namespace molgraph {
 
-extern const char* const kAddressesJson;  // addresses.json, put into the program by CMake
+extern const char* const kAddressesJson;  // addresses.json, embedded in the program by CMake
 
 namespace {
 
 namespace fs = std::filesystem;
 
-/// A place in the data folder, and nowhere else.
+/// Throws FileError if the path is outside the data folder.
 void check_place(const std::string& place, const std::string& where) {
   const fs::path path(place);
   bool inside = !place.empty() && path.is_relative();
   for (const fs::path& part : path) inside = inside && part != "..";
-  if (!inside) throw FileError(where + ": '" + place.substr(0, 200) + "' is no place in the data folder");
+  if (!inside) throw FileError(where + ": '" + place.substr(0, 200) + "' is not a path in the data folder");
 }
 
-/// Everything in the archive that lies in the folders named; the archive itself is removed then.
+/// Extracts the listed folders of the archive, then removes the archive.
 void unpack(const Address& address, const fs::path& folder) {
   const std::string archive_path = (folder / address.to).string();
   {
@@ -62,7 +62,7 @@ std::vector<Address> addresses_of(const std::string& data_set) {
     }
     return addresses;
   } catch (const nlohmann::json::exception& error) {
-    throw FileError(where + ": no table of addresses: " + error.what());
+    throw FileError(where + ": not a valid address table: " + error.what());
   }
 }
 

@@ -1,4 +1,4 @@
-// What a training of a named data set does where nobody says otherwise.
+// Default training settings of a named data set.
 #pragma once
 
 #include <cstdint>
@@ -6,13 +6,13 @@
 
 namespace molgraph {
 
-/// "", 0 and false: as for any table.
+/// "", 0 and false: same defaults as for other tables.
 struct TrainingDefaults {
-  std::string recipe{};         ///< where nothing of the model is said; what follows counts without it
-  std::string model{};          ///< an architecture's name
+  std::string recipe{};         ///< used if no model option is specified; the other fields apply without it
+  std::string model{};          ///< name of an architecture
   std::int64_t steps = 0;       ///< updates
   std::int64_t batch_size = 0;  ///< molecules
-  bool computed = false;        ///< targets are computed, without an assay's noise: learned longer, by larger models
+  bool computed = false;  ///< targets are computed, without experimental noise: trained longer and with larger models
 };
 
 }  // namespace molgraph

@@ -18,11 +18,11 @@
 namespace molgraph {
 namespace {
 
-/// One Philox stream as a sequence of 32-bit words.
+/// Philox stream of 32-bit words.
 class WordStream {
  public:
-  /// Key = seed plus a constant per purpose (a multiple of the 64-bit golden ratio, so that neighbouring seeds do not
-  /// meet another purpose's key); counter = (block, 64 bits; epoch; purpose).
+  /// Key = seed plus a constant per purpose (a multiple of the 64-bit golden ratio, so that adjacent seeds do not give
+  /// another purpose's key); counter = (block, 64 bits; epoch; purpose).
   WordStream(std::uint64_t seed, ShuffleStream purpose, std::uint32_t epoch) {
     const std::uint64_t key = seed + static_cast<std::uint64_t>(purpose) * 0x9E3779B97F4A7C15u;
     key_[0] = static_cast<std::uint32_t>(key);
@@ -40,7 +40,7 @@ class WordStream {
     return words_[used_++];
   }
 
-  /// Uniform in [0, range), without bias: Lemire 2019, "Fast Random Integer Generation in an Interval".
+  /// Uniform in [0, range) without bias: Lemire 2019, "Fast Random Integer Generation in an Interval".
   std::uint32_t below(std::uint32_t range) {
     std::uint64_t product = std::uint64_t{word()} * range;
     if (static_cast<std::uint32_t>(product) < range) {
@@ -58,14 +58,14 @@ class WordStream {
 SplitSizes normalised(const SplitSizes& sizes) {
   double sum = 0;
   for (const double size : sizes) {
-    if (!std::isfinite(size) || size < 0) throw UsageError("split sizes must be three numbers that are not negative");
+    if (!std::isfinite(size) || size < 0) throw UsageError("split sizes must be three non-negative numbers");
     sum += size;
   }
-  if (sizes[0] <= 0) throw UsageError("the training part of a split must be larger than 0");
+  if (sizes[0] <= 0) throw UsageError("the training set of a split must be larger than 0");
   return {sizes[0] / sum, sizes[1] / sum, sizes[2] / sum};
 }
 
-/// Molecules in the order of their groups' first appearance.
+/// Groups of molecules, in the order of first appearance.
 std::vector<std::vector<std::int64_t>> groups_of(const std::vector<std::string>& scaffolds) {
   std::unordered_map<std::string_view, std::size_t> number;
   std::vector<std::vector<std::int64_t>> groups;
@@ -86,7 +86,7 @@ Split sorted(Split split) {
   return split;
 }
 
-/// Fractions of products such as 0.8 + 0.1 lie a hair beside the number meant.
+/// Tolerance for rounding errors of sums such as 0.8 + 0.1.
 constexpr double kRounding = 1e-9;
 
 /// 0..count-1.
@@ -96,20 +96,20 @@ std::vector<std::int64_t> ascending(std::int64_t count) {
   return order;
 }
 
-/// 0..count-1 in the seed's random order.
+/// 0..count-1 in random order by the seed.
 std::vector<std::int64_t> shuffled(std::int64_t count, std::uint64_t seed) {
   std::vector<std::int64_t> order = ascending(count);
   shuffle(order, seed, ShuffleStream::split);
   return order;
 }
 
-/// How many molecules train, valid and test get.
+/// Numbers of molecules in train, valid and test.
 std::array<std::int64_t, 3> counts_of_parts(std::int64_t count, const SplitSizes& sizes) {
   const SplitSizes fraction = normalised(sizes);
   const auto n = static_cast<double>(count);
   auto train = static_cast<std::int64_t>(fraction[0] * n + kRounding);
   auto valid = static_cast<std::int64_t>((fraction[0] + fraction[1]) * n + kRounding) - train;
-  // Of a handful of molecules every part that was asked for still gets one.
+  // With few molecules, every requested set still gets one.
   if (fraction[1] > 0 && valid == 0 && train > 1) --train, ++valid;
   if (fraction[2] > 0 && train + valid == count && train > 1) --train;
   if (fraction[2] == 0) valid = count - train;
@@ -117,7 +117,7 @@ std::array<std::int64_t, 3> counts_of_parts(std::int64_t count, const SplitSizes
   return {train, valid, count - train - valid};
 }
 
-/// The first of them train, the last test.
+/// The first are the training set, the last the test set.
 Split cut(const std::vector<std::int64_t>& order, const SplitSizes& sizes) {
   const auto [train, valid, test] = counts_of_parts(std::ssize(order), sizes);
   return sorted({{order.begin(), order.begin() + train},
@@ -177,7 +177,7 @@ Split scaffold_balanced_split(const std::vector<std::string>& scaffolds, const S
   const auto groups = groups_of(scaffolds);
   const auto n = static_cast<double>(scaffolds.size());
   const double train_size = fraction[0] * n + kRounding, valid_size = fraction[1] * n + kRounding;
-  double smallest = n;  // the smaller of the two parts that are asked for
+  double smallest = n;  // the smaller of the requested validation and test sets
   for (const double part : {fraction[1], fraction[2]})
     if (part > 0) smallest = std::min(smallest, part * n);
   std::vector<std::int64_t> large, small;
@@ -202,7 +202,7 @@ Split scaffold_balanced_split(const std::vector<std::string>& scaffolds, const S
 std::vector<std::string> apart_where_empty(std::vector<std::string> groups) {
   std::size_t next = 0;
   for (std::string& group : groups)
-    if (group.empty()) group = std::string(1, '\0') + std::to_string(next++);  // no cell begins so
+    if (group.empty()) group = std::string(1, '\0') + std::to_string(next++);  // no cell starts with \0
   return groups;
 }
 
@@ -211,7 +211,7 @@ double time_of_cell(const std::string& cell, const std::string& file, std::int64
   const auto value = date ? seconds_of_date(cell) : number_of_cell(cell);
   if (!value)
     throw DataError(file, row + 1,
-                    date ? "there is no such date or time in the time column"
+                    date ? "not a valid date or time in the time column"
                          : "neither a number nor a date such as 2024-03-01 in the time column",
                     cell);
   return *value;
@@ -224,7 +224,7 @@ Split time_split(const std::vector<std::string>& times, const SplitSizes& sizes,
   std::vector<double> number(times.size());
   for (std::size_t i = 0; i < times.size(); ++i) {
     if (dates && !looks_like_date(times[i]))
-      throw DataError(file, rows[i] + 1, "not a date such as 2024-03-01, as the first row of the time column has",
+      throw DataError(file, rows[i] + 1, "not a date such as 2024-03-01, unlike the first row of the time column",
                       times[i]);
     if (!dates && looks_like_date(times[i]))
       throw DataError(file, rows[i] + 1, "neither a number nor a date such as 2024-03-01 in the time column", times[i]);
@@ -241,7 +241,7 @@ std::vector<Split> k_fold_splits(std::int64_t count, const std::vector<std::stri
                                  const SplitSizes& sizes, std::uint64_t seed, const ClassLabels& labels) {
   normalised(sizes);
   if (folds < 2 || folds > count)
-    throw UsageError("--folds " + std::to_string(folds) + ": from 2 to the number of molecules, " +
+    throw UsageError("--folds " + std::to_string(folds) + ": must be from 2 to the number of molecules, " +
                      std::to_string(count));
   std::vector<std::vector<std::int64_t>> members(static_cast<std::size_t>(folds));
   const auto smallest = [&] { return std::ranges::min_element(members, {}, [](const auto& m) { return m.size(); }); };
@@ -284,7 +284,7 @@ SplitPart split_part_of_cell(const std::string& cell, const std::string& file, s
   if (part == "valid") return SplitPart::valid;
   if (part == "test") return SplitPart::test;
   if (is_missing(cell)) return SplitPart::none;
-  throw DataError(file, row + 1, "the split column must hold train, val, valid, validation or test", cell);
+  throw DataError(file, row + 1, "not a set of a split: must be train, val, valid, validation or test", cell);
 }
 
 Split column_split(const std::vector<std::string>& cells, const std::string& file,
@@ -307,7 +307,7 @@ std::vector<std::string> scaffolds_of(const MoleculeSet& set, int threads) {
   parallel_for(set.size(), 256, threads, [&](std::int64_t begin, std::int64_t end) {
     for (auto g = static_cast<std::size_t>(begin); g < static_cast<std::size_t>(end); ++g) try {
         scaffolds[g] = murcko_scaffold(set.smiles[g], set.featurizer.standardize);
-      } catch (const DataError&) {  // RDKit cannot read its own SMILES of some SDF records: as if without rings
+      } catch (const DataError&) {  // RDKit cannot parse its own SMILES of some SDF records: no scaffold
       }
   });
   return scaffolds;

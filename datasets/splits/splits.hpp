@@ -1,4 +1,4 @@
-// Ways to part a data set into train, valid and test.
+// Methods to split a data set into training, validation and test set.
 #pragma once
 
 #include <array>
@@ -12,63 +12,65 @@
 
 namespace molgraph {
 
-/// The project's own shuffle: Fisher-Yates on Philox4x32-10 (standard-library shuffles differ between compilers).
-/// `purpose` is a named constant that keeps streams of one seed apart.
+/// Shuffles with Fisher-Yates on Philox4x32-10, because standard-library shuffles differ between compilers. `purpose`
+/// separates the random streams of one seed.
 enum class ShuffleStream : std::uint32_t { split = 1, epoch = 2, scaffold = 3, init = 4, laplacian = 5 };
 void shuffle(std::span<std::int64_t> items, std::uint64_t seed, ShuffleStream purpose, std::uint32_t epoch = 0);
 
-/// At most `most` of the items, drawn by the seed, ascending.
+/// Returns at most `most` of the items, drawn with the seed, in ascending order.
 std::vector<std::int64_t> sample(std::vector<std::int64_t> items, std::int64_t most, std::uint64_t seed);
 
-/// Where one row belongs; `none` = left out.
+/// Set of one row; `none` = left out.
 enum class SplitPart : std::uint8_t { none, train, valid, test };
 
-using SplitSizes = std::array<double, 3>;  ///< train, valid, test; they are normalised to sum 1; each >= 0
+using SplitSizes = std::array<double, 3>;  ///< train, valid, test; each >= 0; normalised to sum 1
 
 Split random_split(std::int64_t count, const SplitSizes& sizes, std::uint64_t seed);
-/// Parts of the same sizes as random_split's, alike in their classes (deal_by_class); without classes random_split
-/// itself.
+/// Sets of the same sizes as in random_split(), stratified by class (deal_by_class); without classes, random_split().
 Split stratified_split(std::int64_t count, const ClassLabels& labels, const SplitSizes& sizes, std::uint64_t seed);
-/// OGB's rule: Murcko scaffold groups sorted by (size, first index) descending, filled in order; `scaffolds` [G].
+/// OGB's rule: groups of equal Murcko scaffold, sorted by (size, first index) in descending order, fill the sets in
+/// turn. `scaffolds` [G].
 Split scaffold_split(const std::vector<std::string>& scaffolds, const SplitSizes& sizes);
-/// Large groups (more than half of the valid or the test size) in seeded random order first, then the others likewise;
-/// each goes into the first part that has room, train, valid, test (chemprop's rule).
+/// Chemprop's rule: large groups (more than half of the validation or test size) come first, in random order by the
+/// seed, then the others, also in random order. Each goes into the first set with room: train, valid, test.
 Split scaffold_balanced_split(const std::vector<std::string>& scaffolds, const SplitSizes& sizes, std::uint64_t seed);
-/// Groups of a user's column: molecules whose cell is empty belong to none, so each becomes a group of its own.
+/// Groups of a user's column. A molecule with an empty cell becomes a separate group.
 std::vector<std::string> apart_where_empty(std::vector<std::string> groups);
-/// The earliest train, the latest test; equal times by index. `times`: all numbers, or all ISO 8601 dates
-/// (2024-03-01, perhaps with a time and a zone), by moment. Throws DataError naming the row (`rows`, 0-based) that is
-/// neither, or no day that exists.
+/// The earliest rows are the training set, the latest the test set; equal times are ordered by index. `times`: all
+/// numbers, or all ISO 8601 dates (2024-03-01, optionally with time and zone), compared as points in time. Throws
+/// DataError with the row (`rows`, 0-based) that is neither or is not an existing date.
 Split time_split(const std::vector<std::string>& times, const SplitSizes& sizes, const std::string& file,
                  const std::vector<std::int64_t>& rows);
-/// The first train, the last test.
+/// The first rows are the training set, the last the test set.
 Split order_split(std::int64_t count, const SplitSizes& sizes);
 
-/// One time as a number to compare by: seconds of a date, else the number. Throws DataError naming the row (0-based).
+/// Converts a time to a number for comparison: seconds of a date, else the number. Throws DataError with the row
+/// (0-based).
 double time_of_cell(const std::string& cell, const std::string& file, std::int64_t row);
 
-/// Cross-validation: the test parts of the K splits are disjoint and together everything, alike in size; what remains
-/// is parted into train and valid by the proportion of the first two sizes. `groups` [count], scaffolds or names, stay
-/// together, largest group first into the smallest fold; empty = every molecule by itself, in seeded random order.
-/// `labels` [count] may be empty; with them, what is random is stratified.
+/// Cross-validation: the test sets of the K splits are disjoint, of similar size, and together contain all molecules.
+/// The other molecules of each split are divided into train and valid in the proportion of the first two sizes.
+/// `groups` [count]: scaffolds or names that stay together; the largest group goes first, into the smallest fold.
+/// Empty = molecules are divided separately, in random order by the seed. `labels` [count]: classes for stratifying
+/// random divisions; may be empty.
 std::vector<Split> k_fold_splits(std::int64_t count, const std::vector<std::string>& groups, int folds,
                                  const SplitSizes& sizes, std::uint64_t seed, const ClassLabels& labels = {});
 
-/// The splits of a JSON file as chemprop 2 writes and reads them: a list of {"train", "val" or "valid", "test"}, each a
-/// list of 0-based row numbers or a text such as "0-9,12". `parts[s][row]`. Throws FileError (no such file, no JSON)
-/// and DataError for a row that does not exist or is in two parts of a split.
+/// Reads the splits of a JSON file in chemprop 2's format: a list of {"train", "val" or "valid", "test"}, each a list
+/// of 0-based row numbers or a string such as "0-9,12". Returns `parts[s][row]`. Throws FileError (missing file,
+/// invalid JSON) and DataError for a row that does not exist or occurs twice in a split.
 std::vector<std::vector<SplitPart>> splits_of_file(const std::string& path, std::int64_t rows);
 
-/// Cells train, val, valid, validation, test (any case). A missing cell (is_missing) leaves the row out; anything else
-/// is a DataError with its row.
+/// Split by cells train, val, valid, validation or test (ignoring case). A row with a missing cell (is_missing) is left
+/// out. Throws DataError with the row for any other cell.
 Split column_split(const std::vector<std::string>& cells, const std::string& file,
                    const std::vector<std::int64_t>& rows);
 
-/// One cell by the rule above; `row` is 0-based.
+/// Set of one cell by the rule above; `row` is 0-based.
 SplitPart split_part_of_cell(const std::string& cell, const std::string& file, std::int64_t row);
 void add_to_part(Split& split, SplitPart part, std::int64_t index);
 
-/// Murcko scaffolds of all molecules, or of their parents where the set is standardised, in parallel.
+/// Computes the Murcko scaffolds of all molecules, or of their parents if the set is standardised, in parallel.
 std::vector<std::string> scaffolds_of(const MoleculeSet& set, int threads = 0);
 
 }  // namespace molgraph

@@ -10,7 +10,7 @@
 namespace molgraph {
 namespace {
 
-/// Row numbers in "0-9,12".
+/// Row numbers of a string such as "0-9,12".
 std::vector<std::int64_t> rows_of_text(const std::string& text, const std::string& path, std::int64_t rows) {
   std::vector<std::int64_t> result;
   for (std::size_t at = 0; at <= text.size();) {
@@ -22,7 +22,8 @@ std::vector<std::int64_t> rows_of_text(const std::string& text, const std::strin
     const auto is_whole = [](double number) { return number == std::floor(number); };
     if (!first || !last || !is_whole(*first) || !is_whole(*last) || *first < 0 || *last < *first ||
         *last >= static_cast<double>(rows))
-      throw DataError(path, 0, "no range of the rows 0 to " + std::to_string(rows - 1), std::string(word));
+      throw DataError(path, 0, "not a row or range within the rows 0 to " + std::to_string(rows - 1),
+                      std::string(word));
     for (auto row = static_cast<std::int64_t>(*first); row <= static_cast<std::int64_t>(*last); ++row)
       result.push_back(row);
     at = end + 1;
@@ -30,10 +31,10 @@ std::vector<std::int64_t> rows_of_text(const std::string& text, const std::strin
   return result;
 }
 
-/// Row numbers of a list: whole numbers alone, which the JSON library does not ask for.
+/// Row numbers of a list. Checks that they are integers, because the JSON library does not.
 std::vector<std::int64_t> rows_of_list(const nlohmann::json& list, const std::string& path) {
   for (const nlohmann::json& row : list)
-    if (!row.is_number_integer()) throw DataError(path, 0, "no number of a row", row.dump());
+    if (!row.is_number_integer()) throw DataError(path, 0, "not a row number", row.dump());
   return list.get<std::vector<std::int64_t>>();
 }
 
@@ -42,10 +43,10 @@ void add_part(std::vector<SplitPart>& parts, SplitPart part, const nlohmann::jso
   for (const std::int64_t row :
        list.is_string() ? rows_of_text(list.get<std::string>(), path, count) : rows_of_list(list, path)) {
     if (row < 0 || row >= count)
-      throw DataError(path, 0, "row " + std::to_string(row) + " is none of the rows 0 to " + std::to_string(count - 1));
+      throw DataError(path, 0,
+                      "row " + std::to_string(row) + " does not exist; the rows are 0 to " + std::to_string(count - 1));
     SplitPart& own = parts[static_cast<std::size_t>(row)];
-    if (own != SplitPart::none)
-      throw DataError(path, 0, "row " + std::to_string(row) + " is in two parts of a split, or in one twice");
+    if (own != SplitPart::none) throw DataError(path, 0, "row " + std::to_string(row) + " occurs twice in a split");
     own = part;
   }
 }
@@ -62,10 +63,11 @@ std::vector<std::vector<SplitPart>> splits_of_file(const std::string& path, std:
       for (const auto& [name, part_rows] : split.items())
         add_part(parts, split_part_of_cell(name, path, 0), part_rows, path);
     }
-    if (splits.empty()) throw DataError(path + ": holds no split");
+    if (splits.empty()) throw DataError(path + ": contains no split");
     return splits;
   } catch (const nlohmann::json::exception& error) {
-    throw FileError(path + ": no JSON list of {\"train\": [rows], \"val\": [rows], \"test\": [rows]}: " + error.what());
+    throw FileError(path +
+                    ": not a JSON list of {\"train\": [rows], \"val\": [rows], \"test\": [rows]}: " + error.what());
   }
 }
 

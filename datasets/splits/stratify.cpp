@@ -7,10 +7,10 @@
 namespace molgraph {
 namespace {
 
-/// One part while it is filled.
+/// One part that is being filled.
 struct Part {
   std::int64_t room = 0;
-  std::vector<double> lacks{};  ///< by class, over all targets
+  std::vector<double> lacks{};  ///< missing molecules by class, over all targets
   std::vector<std::int64_t> items{};
 };
 
@@ -36,7 +36,7 @@ class Dealer {
         return true;
       });
     }
-    for (const std::int64_t item : order_)  // without any label
+    for (const std::int64_t item : order_)  // items without any label
       give(item, *std::ranges::find_if(parts_, [](const Part& part) { return part.room > 0; }));
     std::vector<std::vector<std::int64_t>> result;
     for (Part& part : parts_) result.push_back(std::move(part.items));
@@ -56,7 +56,7 @@ class Dealer {
     return label_of(item, c / classes_) == static_cast<int>(c % classes_);
   }
 
-  /// In proportion to the sizes, but at least one for each part where there are enough.
+  /// Shares of a class in proportion to the sizes, but at least one for each part if there are enough molecules.
   void share_out(std::size_t c, const std::vector<std::int64_t>& sizes) {
     const auto count = static_cast<double>(left_[c]), all = static_cast<double>(order_.size());
     const auto asked = std::ranges::count_if(sizes, [](std::int64_t size) { return size > 0; });
@@ -71,7 +71,7 @@ class Dealer {
     }
   }
 
-  /// The class with the fewest molecules left, the first of equals; their number if none has any.
+  /// Class with the fewest remaining molecules, the first of ties; the number of classes if none remain.
   std::size_t rarest() const {
     std::size_t best = left_.size();
     for (std::size_t c = 0; c < left_.size(); ++c)
@@ -90,9 +90,9 @@ class Dealer {
   }
 
   const ClassLabels& labels_;
-  std::vector<std::int64_t> order_;  ///< what is not dealt out yet
+  std::vector<std::int64_t> order_;  ///< items that are not assigned yet
   std::size_t classes_ = 0;
-  std::vector<std::int64_t> left_;  ///< by class, over all targets
+  std::vector<std::int64_t> left_;  ///< remaining molecules by class, over all targets
   std::vector<Part> parts_;
 };
 

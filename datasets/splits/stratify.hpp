@@ -1,4 +1,4 @@
-// Parts of a random split that are alike in their classes.
+// Stratification of random splits by class.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,12 @@
 
 namespace molgraph {
 
-/// Classes of G molecules in T targets: 4 bytes each.
+/// Classes of G molecules for T targets, 4 bytes each.
 struct ClassLabels {
-  std::size_t targets = 0;         ///< T; 0 = there are no classes
-  std::vector<std::int32_t> of{};  ///< [G, T] number of the class, -1 = missing
+  std::size_t targets = 0;         ///< T; 0 = no classes
+  std::vector<std::int32_t> of{};  ///< [G, T] class index, -1 = missing
 
-  /// Those of the molecules `chosen`, in that order.
+  /// Classes of the molecules `chosen`, in that order.
   ClassLabels of_some(const std::vector<std::int64_t>& chosen) const;
   /// Appends one molecule's targets [T].
   template <class Values>
@@ -25,17 +25,17 @@ struct ClassLabels {
   }
 };
 
-/// One molecule's targets [T] without those that are no classes, which a mixed task has: they become NaN.
+/// Sets the regression targets of one molecule's targets [T] (mixed task) to NaN.
 std::vector<double> classes_among(const Task& task, std::vector<double> targets);
 
-/// The classes of a set; none if it is no classification.
+/// Classes of a set; none for a regression task or a corpus.
 ClassLabels class_labels_of(const MoleculeSet& set);
 
-/// Deals the items of `order` (a shuffled 0..G-1) into parts of exactly these `sizes` (their sum is G), so that every
-/// class of every target is shared out in proportion as far as that is possible: iterative stratification (Sechidis,
-/// Tsoumakas and Vlahavas 2011, "On the Stratification of Multi-Label Data"). The class with the fewest molecules left
-/// comes first, and each goes to the part that lacks most of that class. A class with as many molecules as there are
-/// parts gets one in each of them, so that no metric is lost to rounding. Equal arguments give equal parts.
+/// Divides the items of `order` (a shuffled 0..G-1) into parts of exactly these `sizes` (their sum is G), with every
+/// class of every target in proportion as far as possible: iterative stratification (Sechidis, Tsoumakas and Vlahavas
+/// 2011, "On the Stratification of Multi-Label Data"). The class with the fewest remaining molecules comes first; each
+/// of its molecules goes to the part that lacks most of that class. A class with at least as many molecules as there
+/// are parts has at least one in each part, so that no metric is undefined because of rounding. Deterministic.
 std::vector<std::vector<std::int64_t>> deal_by_class(const ClassLabels& labels, std::vector<std::int64_t> order,
                                                      const std::vector<std::int64_t>& sizes);
 

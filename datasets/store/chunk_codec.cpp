@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kChecksumBytes = 4;
 
-/// All first bytes of the elements, then all second bytes, ...
+/// Writes all first bytes of the elements, then all second bytes, and so on.
 void shuffle_bytes(std::span<const std::byte> from, std::size_t element_bytes, std::span<std::byte> to) {
   const std::size_t elements = from.size() / element_bytes;
   for (std::size_t b = 0; b < element_bytes; ++b) {
@@ -68,7 +68,7 @@ std::vector<std::byte> encode_chunk(std::span<const std::byte> raw, std::size_t 
   const int status =
       compress2(reinterpret_cast<Bytef*>(packed.data()), &length, reinterpret_cast<const Bytef*>(raw.data()),
                 static_cast<uLong>(raw.size()), kDeflateLevel);
-  if (status != Z_OK) throw std::bad_alloc();  // the only way it can fail with a buffer of compressBound's size
+  if (status != Z_OK) throw std::bad_alloc();  // the only possible failure with a buffer of compressBound's size
   const std::uint32_t checksum = fletcher32({packed.data(), length});
   for (std::size_t b = 0; b < kChecksumBytes; ++b)
     packed[length + b] = static_cast<std::byte>(checksum >> 8 * b & 0xFFu);

@@ -7,7 +7,7 @@
 namespace molgraph {
 namespace {
 
-constexpr std::size_t kMostWaiting = 64;  // chunks; of at most 512 KiB each with the default chunk size
+constexpr std::size_t kMostWaiting = 64;  // chunks of at most 512 KiB with the default chunk size
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// Threads that compress chunks while the caller fills the next ones. Private to this room.
+// Threads that compress chunks while the caller fills the next ones. Private to this folder.
 #pragma once
 
 #include <condition_variable>
@@ -13,9 +13,9 @@
 
 namespace molgraph {
 
-/// Chunks are compressed by the pool in any order and handed to their `write` in the order of submit(), on the thread
-/// that calls submit() or drain(). How many wait at most is fixed, so neither the file nor the memory depends on the
-/// number of threads. All members are for one thread; pool threads do nothing but compress.
+/// The pool compresses chunks in any order. It calls their `write` in the order of submit(), in the thread that calls
+/// submit() or drain(). The maximum number of waiting chunks is fixed, so neither the file nor the memory depends on
+/// the number of threads. Only one thread may call the members; the pool's threads only compress.
 class ChunkPool {
  public:
   using Write = std::function<void(const std::vector<std::byte>& packed)>;
@@ -26,7 +26,7 @@ class ChunkPool {
   ChunkPool& operator=(const ChunkPool&) = delete;
 
   void submit(std::vector<std::byte> raw, std::size_t element_bytes, Write write);
-  /// Writes everything that was submitted.
+  /// Writes all submitted chunks.
   void drain();
 
  private:

@@ -1,4 +1,4 @@
-// Writing of the store's arrays, row by row, through the threads that compress chunks. Private to this room.
+// Writes the store's arrays row by row through the threads that compress chunks. Private to this folder.
 #pragma once
 
 #include <algorithm>
@@ -16,10 +16,11 @@
 
 namespace molgraph::store_layout {
 
-/// A data set that grows by rows: [rows] or [rows, columns]. Its chunks go through the pool.
+/// A data set [rows] or [rows, columns] that grows by rows. The pool compresses its chunks.
 class ColumnWriter {
  public:
-  /// `columns` 0 = one-dimensional. The data set is made with its first chunk, so that short ones have a short chunk.
+  /// `columns` 0 = one-dimensional. The data set is created with its first chunk, so that short data sets have short
+  /// chunks.
   ColumnWriter(const std::string& file, hid_t group, std::string name, Element element, int columns,
                std::int64_t chunk_elements, ChunkPool& pool)
       : file_(file), group_(group), name_(std::move(name)), element_(element), columns_(columns),
@@ -69,7 +70,7 @@ class ColumnWriter {
   void submit() {
     if (!dataset_.valid()) create();
     const std::size_t rows = buffer_.size() / row_bytes_, first = submitted_;
-    buffer_.resize(chunk_rows_ * row_bytes_);  // HDF5's chunks are whole; what lies beyond the last row is zero
+    buffer_.resize(chunk_rows_ * row_bytes_);  // HDF5's chunks are complete; values after the last row are zero
     pool_.submit(std::move(buffer_), bytes_of(element_),
                  [this, first, rows](const std::vector<std::byte>& packed) { write(first, rows, packed); });
     submitted_ += rows;
@@ -81,8 +82,8 @@ class ColumnWriter {
     const int rank = columns_ > 0 ? 2 : 1;
     const auto second = static_cast<hsize_t>(columns_);
     const hsize_t empty[] = {0, second}, most[] = {H5S_UNLIMITED, second}, chunk[] = {chunk_rows_, second};
-    const Handle space = checked(H5Screate_simple(rank, empty, most), file_, "cannot make " + name_);
-    const Handle properties = checked(H5Pcreate(H5P_DATASET_CREATE), file_, "cannot make " + name_);
+    const Handle space = checked(H5Screate_simple(rank, empty, most), file_, "cannot create " + name_);
+    const Handle properties = checked(H5Pcreate(H5P_DATASET_CREATE), file_, "cannot create " + name_);
     const bool shuffled = bytes_of(element_) > 1;
     const bool set = H5Pset_chunk(properties.get(), rank, chunk) >= 0 &&
                      (!shuffled || H5Pset_shuffle(properties.get()) >= 0) &&
@@ -91,7 +92,7 @@ class ColumnWriter {
     if (!set) throw FileError(file_ + ": this HDF5 library lacks the deflate filter");
     dataset_ = checked(
         H5Dcreate2(group_, name_.c_str(), type_of(element_), space.get(), H5P_DEFAULT, properties.get(), H5P_DEFAULT),
-        file_, "cannot make " + name_);
+        file_, "cannot create " + name_);
   }
 
   void write(std::size_t first, std::size_t rows, const std::vector<std::byte>& packed) {
@@ -115,7 +116,7 @@ class ColumnWriter {
   std::size_t submitted_ = 0;  ///< rows
 };
 
-/// A text per row: the bytes, and where each begins.
+/// One text per row: the bytes and the start of each text.
 struct TextColumnWriter {
   ColumnWriter *bytes = nullptr, *offset = nullptr;
   void append(const std::string& text) {

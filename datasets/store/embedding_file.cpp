@@ -17,19 +17,19 @@ constexpr std::size_t kChunkBytes = std::size_t{1} << 20;
 constexpr std::array<const char*, 4> kTextNames{"id", "smiles", "status", "reason"};
 
 Handle float_type(FloatKind kind, const std::string& path) {
-  Handle type = checked(H5Tcopy(H5T_IEEE_F32LE), path, "cannot make a type");
+  Handle type = checked(H5Tcopy(H5T_IEEE_F32LE), path, "cannot create a type");
   if (kind == FloatKind::float32) return type;
-  // IEEE 754 binary16: sign at bit 15, 5 bits of exponent from bit 10, 10 of fraction
+  // IEEE 754 binary16: sign at bit 15, 5 exponent bits from bit 10, 10 fraction bits
   const bool set = H5Tset_fields(type.get(), 15, 10, 5, 0, 10) >= 0 && H5Tset_size(type.get(), 2) >= 0 &&
                    H5Tset_ebias(type.get(), 15) >= 0;
-  if (!set) throw FileError(path + ": cannot make the type float16");
+  if (!set) throw FileError(path + ": cannot create the type float16");
   return type;
 }
 
 Handle text_type(const std::string& path) {
-  Handle type = checked(H5Tcopy(H5T_C_S1), path, "cannot make a type");
-  check(H5Tset_size(type.get(), H5T_VARIABLE), path, "cannot make a type of texts");
-  check(H5Tset_cset(type.get(), H5T_CSET_UTF8), path, "cannot make a type of texts");
+  Handle type = checked(H5Tcopy(H5T_C_S1), path, "cannot create a type");
+  check(H5Tset_size(type.get(), H5T_VARIABLE), path, "cannot create a text type");
+  check(H5Tset_cset(type.get(), H5T_CSET_UTF8), path, "cannot create a text type");
   return type;
 }
 
@@ -42,9 +42,9 @@ struct Growing {
   void append(const std::string& path, hid_t type, const void* data, hsize_t count) {
     const int rank = columns > 0 ? 2 : 1;
     const hsize_t extent[] = {rows + count, columns}, first[] = {rows, 0}, block[] = {count, columns};
-    check_written(H5Dset_extent(dataset.get(), extent), path, "cannot grow");
-    const Handle memory = checked(H5Screate_simple(rank, block, nullptr), path, "cannot make a dataspace");
-    const Handle place = checked(H5Dget_space(dataset.get()), path, "cannot make a dataspace");
+    check_written(H5Dset_extent(dataset.get(), extent), path, "cannot extend a data set");
+    const Handle memory = checked(H5Screate_simple(rank, block, nullptr), path, "cannot create a dataspace");
+    const Handle place = checked(H5Dget_space(dataset.get()), path, "cannot create a dataspace");
     check(H5Sselect_hyperslab(place.get(), H5S_SELECT_SET, first, nullptr, block, nullptr), path, "cannot select rows");
     check_written(H5Dwrite(dataset.get(), type, memory.get(), place.get(), H5P_DEFAULT, data), path, "cannot write");
     rows += count;
@@ -78,16 +78,15 @@ struct EmbeddingFileWriter::State {
   Growing make(const char* name, hid_t type, hsize_t columns) {
     const int rank = columns > 0 ? 2 : 1;
     const hsize_t empty[] = {0, columns}, most[] = {H5S_UNLIMITED, columns}, chunk[] = {rows_per_block, columns};
-    const Handle space = checked(H5Screate_simple(rank, empty, most), path, "cannot make a dataspace");
-    const Handle properties = checked(H5Pcreate(H5P_DATASET_CREATE), path, "cannot make properties");
-    check(H5Pset_chunk(properties.get(), rank, chunk), path, "cannot set the size of chunks");
+    const Handle space = checked(H5Screate_simple(rank, empty, most), path, "cannot create a dataspace");
+    const Handle properties = checked(H5Pcreate(H5P_DATASET_CREATE), path, "cannot create properties");
+    check(H5Pset_chunk(properties.get(), rank, chunk), path, "cannot set the chunk size");
     check(H5Pset_obj_track_times(properties.get(), false), path, "cannot set properties");
-    if (columns > 0)
-      check(H5Pset_fletcher32(properties.get()), path, "cannot ask for checksums");  // readers check them
+    if (columns > 0) check(H5Pset_fletcher32(properties.get()), path, "cannot enable checksums");  // readers check them
     Growing made;
     made.columns = columns;
     made.dataset = checked(H5Dcreate2(file.get(), name, type, space.get(), H5P_DEFAULT, properties.get(), H5P_DEFAULT),
-                           path, std::string("cannot make ") + name);
+                           path, std::string("cannot create ") + name);
     return made;
   }
 
@@ -113,7 +112,7 @@ struct EmbeddingFileWriter::State {
   Handle file, values_type, texts_type;
   Growing values;
   std::array<Growing, 4> texts;
-  std::size_t rows_per_block = 1, count = 0;  ///< count: rows that wait
+  std::size_t rows_per_block = 1, count = 0;  ///< count: waiting rows
   std::vector<float> floats;
   std::vector<std::uint16_t> halves;
   std::array<std::vector<std::string>, 4> waiting;

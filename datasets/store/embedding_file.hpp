@@ -1,4 +1,4 @@
-// Embeddings in an HDF5 file that any HDF5 tool reads, written as a stream of rows.
+// Embeddings in a standard HDF5 file, written as a stream of rows.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@
 
 namespace molgraph {
 
-/// Data sets `embeddings` [rows, columns] (float32 or float16, in chunks of about 1 MiB with a checksum each) and `id`,
-/// `smiles`, `status`, `reason` [rows] (UTF-8 texts of any length). Memory does not grow with the rows. Atomic:
-/// destroyed without finish(), it leaves nothing. Throws FileError.
+/// Writes the data sets `embeddings` [rows, columns] (float32 or float16, in chunks of about 1 MiB, each with a
+/// checksum) and `id`, `smiles`, `status`, `reason` [rows] (UTF-8 texts of any length). Memory does not depend on the
+/// number of rows. Writing is atomic: if the object is destroyed without finish(), no file remains. Throws FileError.
 class EmbeddingFileWriter {
  public:
   EmbeddingFileWriter(const std::string& path, std::int64_t columns, FloatKind kind);

@@ -11,7 +11,7 @@ void SparseLabels::add(const std::vector<SparseLabel>& labels, float weight_of_m
   if (!weight.empty()) weight.push_back(weight_of_molecule);
   for (const SparseLabel& label : labels) {
     assert(label.target < targets);
-    if (label.bound != 0) bound.resize(target.size());  // the first ones were exact
+    if (label.bound != 0) bound.resize(target.size());  // earlier labels are exact
     target.push_back(label.target);
     value.push_back(label.value);
     if (label.bound != 0 || !bound.empty()) bound.push_back(label.bound);
@@ -70,7 +70,7 @@ void MoleculeSet::add(const MolecularGraph& graph, std::int64_t source_row, cons
   smiles.push_back(molecule_smiles);
   if (!bounds.empty()) {
     assert(bounds.size() == values.size());
-    bound.resize(targets.size());  // the first ones were exact
+    bound.resize(targets.size());  // earlier labels are exact
     bound.insert(bound.end(), bounds.begin(), bounds.end());
   }
   targets.insert(targets.end(), values.begin(), values.end());
@@ -87,7 +87,7 @@ void MoleculeSet::shrink_to_fit() {
   const auto shrink = [](auto&... lists) { (lists.shrink_to_fit(), ...); };
   shrink(atom_offset, bond_offset, atoms, bond_atoms, bonds, row, id, smiles, targets, weight, bound);
   shrink(sparse.offset, sparse.target, sparse.value, sparse.bound, sparse.weight);
-  // The list that may be as large as all others is not held twice for a few rejected rows.
+  // The list of inputs may be as large as all others together: it is not copied to save a few rejected rows.
   if (inputs.capacity() - inputs.size() > inputs.size() / 8) inputs.shrink_to_fit();
 }
 

@@ -1,4 +1,4 @@
-// A data set in memory: ragged arrays as flat data + offsets, the same layout as in the HDF5 store.
+// A data set in memory: ragged arrays as flat data with offsets, the same layout as in the HDF5 store.
 #pragma once
 
 #include <cmath>
@@ -16,30 +16,29 @@
 
 namespace molgraph {
 
-/// A row of the source that has no molecule here.
+/// A row of the source without a valid molecule.
 struct RejectedRow {
   std::int64_t row = 0;  ///< 0-based data row of the source
-  std::string text;      ///< the SMILES as it stood there
+  std::string text;      ///< the SMILES as in the source
   std::string status;    ///< a RowStatus word
   std::string reason;
 };
 
-/// Indices into the molecules of a set (not rows of the source). May be empty.
+/// Indices into the molecules of a set (not rows of the source). Each list may be empty.
 struct Split {
   std::vector<std::int64_t> train, valid, test;
-  std::vector<std::int64_t>
-      calibration{};  ///< set apart from train (LoadOptions::calibration_share); no store keeps it
+  std::vector<std::int64_t> calibration{};  ///< taken from train (LoadOptions::calibration_share); not stored
 };
 
-/// Where the molecules came from; kept in stores for the model card.
+/// Origin of the molecules; stored for the model card.
 struct SourceInfo {
   std::string name;    ///< data set name or file name without its folder
   std::string file;    ///< file name(s) without folder
-  std::string sha256;  ///< of the source file, "" when read from a stream
+  std::string sha256;  ///< of the source file, "" if read from a stream
   std::string rdkit_version;
 };
 
-/// Many texts in one piece of memory: a std::vector<std::string> would take 32 bytes more for each.
+/// Texts in one block of memory. A std::vector<std::string> would need 32 bytes more per text.
 class TextList {
  public:
   using value_type = std::string;
@@ -90,28 +89,28 @@ class TextList {
   std::vector<std::size_t> end_;
 };
 
-/// A label of a molecule that has few of many.
+/// One label of a molecule that has few of many targets.
 struct SparseLabel {
   std::uint32_t target = 0;
   float value = 0;
   std::int8_t bound = 0;  ///< as MoleculeSet::bound
 };
 
-/// Labels of many targets, of which each molecule has few: the measured ones of a corpus.
+/// Labels of many targets if each molecule has few: the measured labels of a corpus.
 struct SparseLabels {
-  std::size_t targets = 0;              ///< 0 = there are none
+  std::size_t targets = 0;              ///< 0 = none
   std::vector<std::int64_t> offset{0};  ///< [G + 1]
-  std::vector<std::uint32_t> target;    ///< of each label, from 0; rising in a molecule
-  std::vector<float> value;             ///< as the cells say, a class is 0 or 1
+  std::vector<std::uint32_t> target;    ///< target of each label, from 0; ascending within a molecule
+  std::vector<float> value;             ///< as in the cells; a class is 0 or 1
   std::vector<std::int8_t> bound;       ///< as MoleculeSet::bound; empty = all are 0
-  std::vector<float> weight;            ///< [G] of a molecule's labels in the loss, by its table; empty = all are 1
+  std::vector<float> weight;  ///< [G] weight of a molecule's labels in the loss, from its table; empty = all are 1
 
   std::size_t molecules() const { return offset.size() - 1; }
   /// Appends a molecule.
   void add(const std::vector<SparseLabel>& labels, float weight_of_molecule = 1);
-  /// Where molecule g has a label of this target; -1 = it has none.
+  /// Returns the index of molecule g's label of this target; -1 = none.
   std::int64_t find(std::size_t g, std::size_t target_wanted) const;
-  /// Leaves out the labels for which stays(place) is false.
+  /// Removes the labels for which stays(index) is false.
   template <class Stays>
   void keep(const Stays& stays) {
     std::size_t to = 0;
@@ -131,7 +130,7 @@ struct SparseLabels {
   }
 };
 
-/// G molecules; pairs are not held (recomputed when a batch is packed).
+/// G molecules, without pairs (these are computed when a batch is packed).
 struct MoleculeSet {
   FeaturizerOptions featurizer;
   Task task;
@@ -144,35 +143,36 @@ struct MoleculeSet {
   std::vector<std::int64_t> row;             ///< [G] 0-based data row in the source
   TextList id;                               ///< [G]
   TextList smiles;                           ///< [G]
-  std::vector<double> targets;               ///< [G, T] as the cells say, missing = NaN, multiclass = class number
-  std::vector<float> computed_targets;       ///< [G, T] in place of `targets` where no table has them; missing = NaN
+  std::vector<double> targets;               ///< [G, T] as in the cells, missing = NaN, multiclass = class index
+  std::vector<float> computed_targets;  ///< [G, T] used instead of `targets` if no table contains them; missing = NaN
   SparseLabels sparse;  ///< the last targets of a corpus; T above and in `bound` is then the number of the others
-  std::vector<double> target_center, target_scale;  ///< [all targets] of a corpus: what a model scales them by
-  std::vector<double> target_weight;     ///< [all targets] of a corpus with `sparse`: what a label counts; else empty
-  std::vector<std::string> input_names;  ///< [D] of the numbers that heads may read: descriptors, then columns
+  std::vector<double> target_center, target_scale;  ///< [all targets] of a corpus: scaling in the model
+  std::vector<double> target_weight;     ///< [all targets] of a corpus with `sparse`: weight of a label; else empty
+  std::vector<std::string> input_names;  ///< [D] of the inputs that heads may use: descriptors, then columns
   std::vector<float> inputs;             ///< [G, D] raw, missing = NaN
-  std::vector<float> weight;             ///< [G] of the rows in the loss; empty = all are 1
+  std::vector<float> weight;             ///< [G] weights of the rows in the loss; empty = all are 1
   std::vector<std::int8_t> bound;        ///< [G, T] -1: the true value is below the target ("<5"), +1: above it, 0:
-                                         ///< it is the target; empty = all are 0
+                                         ///< equal to it; empty = all are 0
   std::map<std::string, Split> splits;   ///< e.g. "published", "scaffold"
   std::vector<RejectedRow> rejected;
 
   std::int64_t size() const { return static_cast<std::int64_t>(row.size()); }
-  /// Targets that are not sparse.
+  /// Number of targets that are not sparse.
   std::size_t dense_targets() const { return task.names.size() - sparse.targets; }
-  /// Target t of molecule g, `at` being g times the number of all targets, plus t. labels_of() is faster where a
-  /// molecule's are wanted.
+  /// Returns target t of molecule g; `at` is g times the number of all targets, plus t. labels_of() is faster for all
+  /// labels of a molecule.
   double target(std::size_t at) const {
     if (sparse.targets > 0) return label_at(at).value;
     return computed_targets.empty() ? targets[at] : static_cast<double>(computed_targets[at]);
   }
-  /// The same if it is exact, else NaN.
+  /// Returns the same value if it is exact, else NaN.
   double exact_target(std::size_t at) const {
     if (sparse.targets > 0) return label_at(at).bound == 0 ? target(at) : std::numeric_limits<double>::quiet_NaN();
     return bound.empty() || bound[at] == 0 ? target(at) : std::numeric_limits<double>::quiet_NaN();
   }
   bool has_bounds() const { return !bound.empty() || !sparse.bound.empty(); }
-  /// Calls visit(target, value, bound) for every label of molecule g that is not missing, by rising target.
+  /// Calls visit(target, value, bound) for every label of molecule g that is not missing, in ascending order of
+  /// targets.
   template <class Visit>
   void labels_of(std::int64_t g, const Visit& visit) const {
     const std::size_t molecule = static_cast<std::size_t>(g), dense = dense_targets(), first = molecule * dense;
@@ -191,14 +191,14 @@ struct MoleculeSet {
             sparse.bound.empty() ? std::int8_t{0} : sparse.bound[i]);
   }
   GraphView graph(std::int64_t g) const;
-  /// Appends one molecule; `values` [T] (may be empty when the set has no targets), `bounds` [T] or empty. Its
-  /// descriptors and `columns` are its inputs.
+  /// Appends one molecule. `values` [T] may be empty if the set has no targets; `bounds` is [T] or empty. The inputs
+  /// are the graph's descriptors followed by `columns`.
   void add(const MolecularGraph& graph, std::int64_t source_row, const std::string& molecule_id,
            const std::string& molecule_smiles, const std::vector<double>& values,
            const std::vector<float>& columns = {}, const std::vector<std::int8_t>& bounds = {}, float row_weight = 1);
-  /// Makes room for the inputs of so many molecules at once: a list that grows is held twice.
+  /// Reserves memory for the inputs of this many molecules, because a growing list is temporarily stored twice.
   void reserve_inputs(std::int64_t molecules);
-  /// Gives back what grew too large while molecules were added.
+  /// Releases excess capacity.
   void shrink_to_fit();
 
  private:

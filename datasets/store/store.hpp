@@ -1,4 +1,4 @@
-// The HDF5 store of featurised molecules (docs/reference/data.md section 2). HDF5 stays inside the store's .cpp files.
+// The HDF5 store of featurised molecules (docs/reference/data.md section 2). Only the .cpp files of the store use HDF5.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,12 @@ struct StoreWriterOptions {
   bool pairs = true;             ///< write /pairs (molecules of <= 254 atoms) for readers that cannot compute them
   int threads = 0;               ///< compression threads, 0 = all cores this process may use
   std::int64_t chunk = 1 << 16;  ///< elements per chunk of the flat arrays
-  std::vector<std::string> input_names;  ///< [D] as MoleculeSet's
+  std::vector<std::string> input_names;  ///< [D] as in MoleculeSet
 };
 
-/// Writes one store, for one thread, streaming, atomically: a temporary name beside `path`, flush, rename in finish().
-/// Destroyed without finish(), it leaves nothing. Memory does not grow with the number of molecules.
+/// Writes one store as a stream. Writing is atomic: a temporary name in the folder of `path`, flush, rename in
+/// finish(). If the object is destroyed without finish(), no file remains. Memory does not depend on the number of
+/// molecules. Not thread-safe.
 class StoreWriter {
  public:
   StoreWriter(const std::string& path, const FeaturizerOptions& featurizer, const Task& task, const SourceInfo& source,
@@ -28,13 +29,13 @@ class StoreWriter {
   StoreWriter(const StoreWriter&) = delete;
   StoreWriter& operator=(const StoreWriter&) = delete;
 
-  /// Molecules in their final order; arguments as MoleculeSet::add()'s.
+  /// Appends a molecule; molecules come in their final order. Arguments as in MoleculeSet::add().
   void add(const MolecularGraph& graph, std::int64_t row, const std::string& id, const std::string& smiles,
            const std::vector<double>& values, const std::vector<float>& columns = {},
            const std::vector<std::int8_t>& bounds = {}, float weight = 1);
   void reject(const RejectedRow& row);
   void split(const std::string& name, const Split& split);
-  /// Number of molecules added so far.
+  /// Returns the number of molecules added so far.
   std::int64_t size() const;
   void finish();
 
@@ -43,35 +44,36 @@ class StoreWriter {
   std::unique_ptr<State> state_;
 };
 
-/// What stands in a store without reading its molecules.
+/// Contents of a store except its molecules.
 struct StoreSummary {
   FeaturizerOptions featurizer;
   Task task;
   SourceInfo source;
   std::string created;                   ///< ISO 8601, UTC
-  std::vector<std::string> input_names;  ///< [D] as MoleculeSet's
+  std::vector<std::string> input_names;  ///< [D] as in MoleculeSet
   std::int64_t molecules = 0, atoms = 0, bonds = 0, rejected = 0;
-  std::int64_t pairs = 0;  ///< stored ones: of atoms i < j; in stores before format version 4 all of tokens
+  std::int64_t pairs = 0;  ///< number of stored pairs: atoms i < j; before format version 4, all pairs of tokens
   bool has_pairs = false;
   std::vector<std::string> splits;
   std::int64_t file_bytes = 0;
 };
 
 /// Opens a store read-only. The constructor checks magic, version, length, checksum, attributes, shapes and the offsets
-/// of the molecules; load() and pairs() check the ranges of what they read before they hand it out. Thread-safe.
+/// of the molecules. load() and pairs() check the ranges of the values that they return. Thread-safe.
 class Store {
  public:
-  /// Throws FileError: not a store, other version, truncated, damaged, hostile offsets, unknown featuriser.
+  /// Throws FileError if the file is not a store, has another version, is truncated or damaged, has invalid offsets or
+  /// an unknown featuriser.
   explicit Store(const std::string& path);
   ~Store();
   Store(Store&&) noexcept;
 
   const StoreSummary& summary() const;
-  /// Everything but the pairs, resident. Throws FileError: values out of range, damaged chunks.
+  /// Loads everything except the pairs into memory. Throws FileError for values out of range and damaged chunks.
   MoleculeSet load() const;
-  /// Raw relations of molecule g, from its bonds; pairs of a store of format 4 are compared with them, those of earlier
-  /// formats are returned where they are possible. Ascending g are
-  /// cheap (the last chunk is kept). Throws FileError; UsageError if there is no molecule g.
+  /// Returns the raw relations of molecule g, computed from its bonds. In a store of format 4, stored distances are
+  /// compared with them; in earlier formats, stored pairs are returned if they are valid. Ascending g are fast (the
+  /// last chunk is cached). Throws FileError, and UsageError if there is no molecule g.
   PairRelations pairs(std::int64_t g) const;
 
  private:
@@ -79,9 +81,10 @@ class Store {
   std::unique_ptr<State> state_;
 };
 
-/// True if the file starts with the store's magic.
+/// True if the file begins with the store's magic.
 bool looks_like_store(const std::string& path);
-/// True if it does, or if its name ends with .h5 or .hdf5: then a store is meant, and Store says what is wrong with it.
+/// True for such files and for names that end with .h5 or .hdf5. Such an input is opened as a Store, which reports
+/// errors.
 bool is_meant_as_store(const std::string& path);
 
 }  // namespace molgraph

@@ -14,7 +14,8 @@ void check_graph(const FileContext& file, std::int64_t g, const GraphView& graph
     for (int c = 0; c < shape.atom_columns; ++c) {
       const int value = graph.atoms[a * shape.atom_columns + c];
       if (value >= shape.atom_dims[static_cast<std::size_t>(c)]) {
-        complain("atom " + std::to_string(a) + ", column " + std::to_string(c) + " has value " + std::to_string(value));
+        complain("atom " + std::to_string(a) + ", column " + std::to_string(c) + " has the invalid value " +
+                 std::to_string(value));
       }
     }
   }
@@ -30,7 +31,8 @@ void check_graph(const FileContext& file, std::int64_t g, const GraphView& graph
     for (int c = 0; c < shape.bond_columns; ++c) {
       const int value = graph.bonds[b * shape.bond_columns + c];
       if (value >= shape.bond_dims[static_cast<std::size_t>(c)]) {
-        complain("bond " + std::to_string(b) + ", column " + std::to_string(c) + " has value " + std::to_string(value));
+        complain("bond " + std::to_string(b) + ", column " + std::to_string(c) + " has the invalid value " +
+                 std::to_string(value));
       }
     }
   }
@@ -54,7 +56,7 @@ void check_distances(const FileContext& file, std::int64_t g, const PairRelation
       if (const std::uint16_t raw = of_bonds.topology[i * tokens + j];
           stored[p] != (raw == kUnreachable ? kUnreachable8 : raw))
         damaged(file, "molecule " + std::to_string(g) + ": the distance of atoms " + std::to_string(i - 1) + " and " +
-                          std::to_string(j - 1) + ", " + std::to_string(stored[p]) + ", is not that of its bonds");
+                          std::to_string(j - 1) + ", " + std::to_string(stored[p]) + ", does not match its bonds");
 }
 
 void check_target(const FileContext& file, const Task& task, std::size_t index, double value) {
@@ -67,7 +69,7 @@ void check_target(const FileContext& file, const Task& task, std::size_t index, 
   }
   if (possible) return;
   damaged(file, "molecule " + std::to_string(index / targets) + ": target '" +
-                    task.names[index % targets].substr(0, 80) + "' is " + number_text(value));
+                    task.names[index % targets].substr(0, 80) + "' has the invalid value " + number_text(value));
 }
 
 void check_bounds(const FileContext& file, const MoleculeSet& set) {
@@ -77,7 +79,7 @@ void check_bounds(const FileContext& file, const MoleculeSet& set) {
     if (bound == 0) continue;
     if (bound < -1 || bound > 1 || set.task.kind_of(i % targets) != TaskKind::regression || std::isnan(set.targets[i]))
       damaged(file, "molecule " + std::to_string(i / targets) + ": target '" +
-                        set.task.names[i % targets].substr(0, 80) + "' has the bound " + std::to_string(bound));
+                        set.task.names[i % targets].substr(0, 80) + "' has the invalid bound " + std::to_string(bound));
   }
 }
 

@@ -1,4 +1,4 @@
-// What a store's numbers must be before anybody gets them. Private to this room.
+// Checks of a store's numbers before they are returned. Private to this folder.
 #pragma once
 
 #include <cstdint>
@@ -10,20 +10,21 @@
 
 namespace molgraph::store_layout {
 
-/// Columns in range, bonds between two atoms of the molecule, no bond twice. `keys` is scratch. Throws FileError.
+/// Checks that columns are in range, that each bond joins two atoms of the molecule and that no bond occurs twice.
+/// `keys` is scratch memory. Throws FileError.
 void check_graph(const FileContext& file, std::int64_t g, const GraphView& graph, std::vector<std::uint32_t>& keys);
 
-/// True if the stored codes of pair (i, j) are possible.
+/// True if the stored codes of pair (i, j) are valid.
 bool possible_pair(std::size_t i, std::size_t j, std::uint8_t topology, std::uint8_t edge, int atoms, int bond_ids);
 
-/// The stored distances of molecule `g`, one per pair of atoms i < j, are those of its bonds. Throws FileError.
+/// Checks that the stored distances of molecule `g`, one per pair of atoms i < j, match its bonds. Throws FileError.
 void check_distances(const FileContext& file, std::int64_t g, const PairRelations& of_bonds,
                      const std::vector<std::uint8_t>& stored);
 
-/// Number `index` of the targets [G, T] is one that the task can have. Throws FileError.
+/// Checks that element `index` of the targets [G, T] is valid for the task. Throws FileError.
 void check_target(const FileContext& file, const Task& task, std::size_t index, double value);
 
-/// The bounds [G, T] are of numbers and of nothing that is missing. Throws FileError.
+/// Checks that bounds [G, T] belong to regression values that are not missing. Throws FileError.
 void check_bounds(const FileContext& file, const MoleculeSet& set);
 
 }  // namespace molgraph::store_layout

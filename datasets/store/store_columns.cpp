@@ -12,20 +12,20 @@ namespace molgraph::store_layout {
 namespace {
 
 constexpr std::size_t kMostTextBytes = std::size_t{1} << 20u;  // of an attribute or one text of a list
-constexpr std::uint64_t kMostDeflateRatio = 1032;              // zlib's format cannot pack tighter
-constexpr std::uint64_t kMostLinks = 100'000;                  // children of a group
+constexpr std::uint64_t kMostDeflateRatio = 1032;              // maximum compression of the deflate format
+constexpr std::uint64_t kMostLinks = 100'000;                  // maximum number of children of a group
 
-/// A type as the writer makes them: fixed-length text. Gives its length.
+/// Checks that a type is fixed-length text and returns its length.
 std::size_t text_bytes(const FileContext& file, hid_t type, const std::string& name) {
-  if (H5Tget_class(type) != H5T_STRING || H5Tis_variable_str(type) != 0) damaged(file, name + " is not a text");
+  if (H5Tget_class(type) != H5T_STRING || H5Tis_variable_str(type) != 0) damaged(file, name + " is not text");
   const std::size_t bytes = H5Tget_size(type);
-  if (bytes == 0 || bytes > kMostTextBytes) damaged(file, name + " has an impossible length");
+  if (bytes == 0 || bytes > kMostTextBytes) damaged(file, name + " has an invalid length");
   return bytes;
 }
 
 std::string until_zero(const char* text, std::size_t most) { return {text, strnlen(text, most)}; }
 
-/// `rank` as in why_not_open.
+/// `rank` as in why_not_open().
 Handle open_dataset(const FileContext& file, hid_t group, const std::string& name, int rank) {
   if (!has_child(group, name)) damaged(file, name + " is missing");
   if (const std::string reason = why_not_open(file.plain, group, name, rank); !reason.empty()) {
@@ -42,7 +42,7 @@ Handle open_attribute(const FileContext& file, hid_t where, const char* name) {
   if (!attribute.valid()) damaged(file, std::string("attribute ") + name + " cannot be opened");
   const Handle space(H5Aget_space(attribute.get()));
   if (!space.valid() || H5Sget_simple_extent_npoints(space.get()) != 1) {
-    damaged(file, std::string("attribute ") + name + " is not one value");
+    damaged(file, std::string("attribute ") + name + " is not a single value");
   }
   return attribute;
 }
@@ -88,7 +88,7 @@ std::string read_text_attribute(const FileContext& file, hid_t where, const char
   std::vector<char> text(text_bytes(file, stored.get(), name));
   if (H5Aread(attribute.get(), stored.get(), text.data()) < 0)
     damaged(file, std::string("attribute ") + name + " cannot be read");
-  return as_utf8(until_zero(text.data(), text.size()));  // older stores may hold Latin-1
+  return as_utf8(until_zero(text.data(), text.size()));  // older stores may contain Latin-1
 }
 
 std::int64_t read_number_attribute(const FileContext& file, hid_t where, const char* name) {
@@ -110,7 +110,7 @@ std::vector<std::string> read_texts(const FileContext& file, hid_t group, const 
   const auto count = static_cast<std::uint64_t>(std::max<hssize_t>(0, H5Sget_simple_extent_npoints(space.get())));
   const bool plain = H5Pget_layout(properties.get()) == H5D_CONTIGUOUS && H5Pget_external_count(properties.get()) == 0;
   if (!plain || count > file.file_bytes / width || (count > 0 && H5Dget_storage_size(dataset.get()) != count * width)) {
-    damaged(file, std::string(name) + " does not fit the file");
+    damaged(file, std::string(name) + " does not match the size of the file");
   }
   std::vector<char> flat(count * width);
   if (count > 0 && H5Dread(dataset.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, flat.data()) < 0) {
@@ -146,14 +146,14 @@ void ColumnReader::check_layout(int columns) {
   }
   if (H5Pget_layout(properties.get()) != H5D_CHUNKED || H5Pget_chunk(properties.get(), rank, chunk) != rank ||
       chunk[0] == 0 || chunk[0] > kMostChunkBytes / row_bytes_ || (columns > 0 && chunk[1] != extent[1])) {
-    damaged(*file_, name_ + " has impossible chunks");
+    damaged(*file_, name_ + " has invalid chunks");
   }
   check_filters(properties.get());
   chunk_rows_ = chunk[0];
-  // So that nothing is allocated for data that cannot be there.
+  // Prevents allocations for data that the file cannot contain.
   const std::uint64_t stored = H5Dget_storage_size(dataset_.get());
   if (stored > file_->file_bytes || extent[0] > stored * kMostDeflateRatio / row_bytes_) {
-    damaged(*file_, name_ + " claims more rows than its bytes can hold");
+    damaged(*file_, name_ + " has more rows than its data can contain");
   }
   rows_ = extent[0];
 }
@@ -170,7 +170,7 @@ void ColumnReader::check_filters(hid_t properties) const {
     same = H5Pget_filter2(properties, static_cast<unsigned>(f), &flags, &values, nullptr, 0, nullptr, &config) ==
            expected[f];
   }
-  if (!same) damaged(*file_, name_ + " has other filters than a store's");
+  if (!same) damaged(*file_, name_ + " has unexpected filters");
 }
 
 void ColumnReader::decode(std::size_t chunk, std::span<std::byte> to) const {
@@ -181,7 +181,7 @@ void ColumnReader::decode(std::size_t chunk, std::span<std::byte> to) const {
     hsize_t bytes = 0;
     if (H5Dget_chunk_storage_size(dataset_.get(), at, &bytes) < 0 || bytes == 0 ||
         bytes > most_encoded_bytes(to.size())) {
-      damaged(*file_, name_ + " lacks a chunk");
+      damaged(*file_, name_ + " has a missing chunk");
     }
     packed.resize(bytes);
     std::uint32_t skipped_filters = 0;
@@ -190,7 +190,7 @@ void ColumnReader::decode(std::size_t chunk, std::span<std::byte> to) const {
     }
   }
   if (!decode_chunk(packed, bytes_of(element_), to))
-    damaged(*file_, name_ + " has a chunk whose checksum or size does not fit");
+    damaged(*file_, name_ + " has a chunk with a wrong checksum or size");
 }
 
 void ColumnReader::read_all(std::byte* to, int threads) const {
@@ -250,9 +250,9 @@ void check_offsets(const FileContext& file, const std::string& name, const std::
   if (offsets.front() != 0) damaged(file, name + " does not begin at 0");
   const auto falls =
       std::adjacent_find(offsets.begin(), offsets.end(), [](std::int64_t a, std::int64_t b) { return b < a; });
-  if (falls != offsets.end()) damaged(file, name + " falls at entry " + std::to_string(falls - offsets.begin()));
+  if (falls != offsets.end()) damaged(file, name + " decreases at entry " + std::to_string(falls - offsets.begin()));
   if (offsets.back() != total) {
-    damaged(file, name + " ends at " + std::to_string(offsets.back()) + " of " + std::to_string(total));
+    damaged(file, name + " ends at " + std::to_string(offsets.back()) + " instead of " + std::to_string(total));
   }
 }
 

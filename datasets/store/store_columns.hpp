@@ -1,5 +1,5 @@
-// Checked reading of the store's data sets: chunks are fetched by HDF5 and decoded by us, outside its global lock.
-// Private to this room.
+// Checked reading of the store's data sets. HDF5 reads the chunks; they are decoded here, outside its global lock.
+// Private to this folder.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace molgraph::store_layout {
 
-/// What every reading function needs to know of the file.
+/// Properties of the file that every reading function needs.
 struct FileContext {
   File& plain;  ///< the same file without HDF5
   std::string path;
@@ -23,22 +23,22 @@ struct FileContext {
 
 [[noreturn]] void damaged(const FileContext& file, const std::string& what);
 
-/// Opens a child that is really in this file: soft and external links are refused.
+/// Opens a child of this file. Soft and external links are rejected.
 Handle open_group(const FileContext& file, hid_t parent, const std::string& name);
-/// Looks at a data set's description in the file's bytes before HDF5 does (store_guard.cpp): why `name` in `group` must
-/// not be opened; "" if it may. Expects what our writer makes: an object header of version 1 in one piece, chunks of
-/// `rank` dimensions (0: not chunked), none of them 0.
+/// Checks the description of a data set in the file's bytes before HDF5 opens it (store_guard.cpp). Returns why `name`
+/// in `group` must not be opened, or "". Expects the format of our writer: an object header of version 1 in one block,
+/// and chunks of `rank` dimensions (0: not chunked), none of them 0.
 std::string why_not_open(File& file, hid_t group, const std::string& name, int rank);
 bool has_child(hid_t parent, const std::string& name);
-/// Names of all children, sorted.
+/// Returns the names of all children, sorted.
 std::vector<std::string> children(const FileContext& file, hid_t group);
 
 std::string read_text_attribute(const FileContext& file, hid_t where, const char* name);
 std::int64_t read_number_attribute(const FileContext& file, hid_t where, const char* name);
-/// A one-dimensional data set of fixed-length strings, unchunked.
+/// Reads a one-dimensional data set of fixed-length strings without chunks.
 std::vector<std::string> read_texts(const FileContext& file, hid_t group, const char* name);
 
-/// One chunked data set [rows] or [rows, columns]; type, shape, chunks and filters are checked when it is opened.
+/// One chunked data set [rows] or [rows, columns]. Type, shape, chunks and filters are checked when it is opened.
 class ColumnReader {
  public:
   ColumnReader() = default;
@@ -48,7 +48,7 @@ class ColumnReader {
   std::int64_t rows() const { return static_cast<std::int64_t>(rows_); }
   bool valid() const { return dataset_.valid(); }
 
-  /// All values, decoded in parallel.
+  /// Returns all values, decoded in parallel.
   template <typename Number>
   std::vector<Number> all(int threads = 0) const {
     check_element(sizeof(Number));
@@ -57,7 +57,8 @@ class ColumnReader {
     return values;
   }
 
-  /// Values of rows [first, first + count). Keeps the last chunk, so neighbours are cheap; one thread at a time.
+  /// Returns the values of rows [first, first + count). Caches the last chunk, so neighbouring rows are fast. Not
+  /// thread-safe.
   template <typename Number>
   std::vector<Number> some(std::int64_t first, std::int64_t count) {
     check_element(sizeof(Number));
@@ -86,7 +87,7 @@ class ColumnReader {
   std::size_t cached_chunk_ = SIZE_MAX;
 };
 
-/// A text per row: NAME holds the bytes, NAME_offset where each begins.
+/// One text per row: NAME contains the bytes, NAME_offset the start of each text.
 struct TextColumnReader {
   ColumnReader bytes, offset;
 
@@ -96,7 +97,7 @@ struct TextColumnReader {
   TextList all(const FileContext& file, const std::string& name) const;
 };
 
-/// Offsets must have `count` + 1 entries from 0 to `total`, never falling.
+/// Checks that the offsets have `count` + 1 entries from 0 to `total` and never decrease.
 void check_offsets(const FileContext& file, const std::string& name, const std::vector<std::int64_t>& offsets,
                    std::int64_t count, std::int64_t total);
 

@@ -13,7 +13,7 @@
 namespace molgraph::store_layout {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "stores are little-endian, values are copied as they are");
+static_assert(std::endian::native == std::endian::little, "stores are little-endian, values are copied unchanged");
 
 using Block = std::array<unsigned char, kUserBlock>;
 
@@ -56,7 +56,7 @@ std::recursive_mutex& session_mutex() {
 void write_user_block(File& file, std::uint32_t version) {
   Block block{};
   file.rewind();
-  (void)file.read(block.data(), block.size());  // moves to the first byte that is hashed
+  (void)file.read(block.data(), block.size());  // moves to the first byte of the checksum
   block.fill(0);
   std::memcpy(block.data(), kMagic.data(), kMagic.size());
   put(block, kVersionAt, version);
@@ -74,31 +74,32 @@ UserBlock check_user_block(File& file) {
   file.rewind();
   const std::size_t got = file.read(block.data(), block.size());
   if (got < kMagic.size() || std::memcmp(block.data(), kMagic.data(), kMagic.size()) != 0) {
-    throw FileError(path + ": not a molgraph store (its first bytes are not a store's)");
+    throw FileError(path + ": not a molgraph store (wrong first bytes)");
   }
   if (got < block.size()) throw FileError(path + ": truncated store: only " + std::to_string(got) + " bytes");
   const auto version = get<std::uint32_t>(block, kVersionAt);
   if (version < kOldestVersion || version > kFormatVersion) {
-    throw FileError(path + ": store of format version " + std::to_string(version) + "; this program reads versions " +
+    throw FileError(path + ": store format version " + std::to_string(version) + "; this program reads versions " +
                     std::to_string(kOldestVersion) + " to " + std::to_string(kFormatVersion) +
                     ": featurise the source again");
   }
   if (get<std::uint64_t>(block, kOwnChecksumAt) != own_checksum(block)) {
-    throw FileError(path + ": damaged store: the checksum of its header does not fit");
+    throw FileError(path + ": damaged store: wrong header checksum");
   }
   const UserBlock header{version, get<std::uint64_t>(block, kLengthAt), get<std::uint64_t>(block, kChecksumAt)};
   if (const std::uint64_t bytes = file.size(); bytes != header.file_bytes) {
     throw FileError(path + (bytes < header.file_bytes ? ": truncated store: " : ": damaged store: ") +
-                    std::to_string(bytes) + " bytes where " + std::to_string(header.file_bytes) + " were written");
+                    std::to_string(bytes) + " bytes, but " + std::to_string(header.file_bytes) + " were written");
   }
-  if (checksum_of_rest(file) != header.checksum) throw FileError(path + ": damaged store: its checksum does not fit");
+  if (checksum_of_rest(file) != header.checksum) throw FileError(path + ": damaged store: wrong checksum");
   return header;
 }
 
 Session::Session() : lock_(session_mutex()) {
-  // HDF5 would close at exit what it could not close before, a data set on a full disk for one, and crashes there
-  // (1.10.8, H5D_close). Handles close everything in time; a file that could not be written is thrown away anyway.
-  static const herr_t no_exit_handler = H5dont_atexit();  // only of use before HDF5's first call
+  // At exit, HDF5 tries again to close what it could not close before, for example a data set on a full disk, and
+  // crashes (1.10.8, H5D_close). Handles close everything in time, and a file that could not be written is discarded
+  // anyway.
+  static const herr_t no_exit_handler = H5dont_atexit();  // effective only before HDF5's first call
   (void)no_exit_handler;
   H5Eget_auto2(H5E_DEFAULT, &old_function_, &old_data_);
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
@@ -119,7 +120,7 @@ Handle::~Handle() { reset(); }
 void Handle::reset() {
   if (id_ < 0) return;
   const Session session;
-  // A reference count falls for every kind of identifier; at zero HDF5 closes the object.
+  // Decreasing the reference count works for every kind of identifier; at zero, HDF5 closes the object.
   H5Idec_ref(std::exchange(id_, -1));
 }
 
@@ -134,7 +135,7 @@ void check(herr_t status, const std::string& path, const std::string& what) {
 
 void check_written(herr_t status, const std::string& path, const std::string& what) {
   if (status >= 0) return;
-  const int error = errno;  // the library leaves what its write() left
+  const int error = errno;  // from the library's write()
   const bool known = error == ENOSPC || error == EFBIG || error == EDQUOT || error == EROFS || error == EIO;
   throw FileError(path + ": " + what + (known ? std::string(": ") + std::strerror(error) : " (is the disk full?)"));
 }
@@ -164,10 +165,10 @@ hid_t type_of(Element element) {
 }
 
 Handle file_access(const std::string& path) {
-  Handle access = checked(H5Pcreate(H5P_FILE_ACCESS), path, "HDF5 does not start");
-  check(H5Pset_fclose_degree(access.get(), H5F_CLOSE_STRONG), path, "HDF5 refuses a file setting");
+  Handle access = checked(H5Pcreate(H5P_FILE_ACCESS), path, "HDF5 cannot be initialised");
+  check(H5Pset_fclose_degree(access.get(), H5F_CLOSE_STRONG), path, "HDF5 rejects a file setting");
 #if H5_VERSION_GE(1, 10, 7)
-  check(H5Pset_file_locking(access.get(), false, true), path, "HDF5 refuses a file setting");
+  check(H5Pset_file_locking(access.get(), false, true), path, "HDF5 rejects a file setting");
 #endif
   return access;
 }

@@ -1,5 +1,5 @@
-// What writer and reader of the store share: the header in the user block, names, and HDF5 behind RAII handles.
-// Private to this room: the only header that shows HDF5.
+// Shared by the writer and the reader of the store: the header in the user block, names, and RAII handles for HDF5.
+// Private to this folder; only this header includes HDF5.
 #pragma once
 
 #include <hdf5.h>
@@ -16,33 +16,33 @@
 
 namespace molgraph::store_layout {
 
-// --- user block: checked before the HDF5 library sees the file ---
+// --- user block: checked before the HDF5 library opens the file ---
 
-inline constexpr std::size_t kUserBlock = 512;  ///< bytes before HDF5's own
-/// 1: targets are float32; 2: float64; 3: with arrays that a reader of 2 would overlook (targets/bound,
-/// molecules/weight); 4: pairs are distances of atoms i < j (pairs/distance), before that topology and edge of all
-/// pairs with the virtual node. A store with none of this is still one of version 2.
+inline constexpr std::size_t kUserBlock = 512;  ///< bytes before the HDF5 content
+/// 1: targets are float32; 2: float64; 3: with arrays that a reader of version 2 would ignore (targets/bound,
+/// molecules/weight); 4: pairs are distances of atoms i < j (pairs/distance); earlier versions have topology and edge
+/// of all pairs, including the virtual node. A store without these additions is written as version 2.
 inline constexpr std::uint32_t kPlainVersion = 2, kVersionWithLimits = 3, kVersionWithDistances = 4;
 inline constexpr std::uint32_t kOldestVersion = 1, kFormatVersion = kVersionWithDistances;
-/// PNG's idea: the first byte is no text, CR LF and LF show transfers that change line ends, 0x1A stops a `type`.
+/// As in PNG: the first byte is not text, CR LF and LF reveal transfers that change line ends, 0x1A stops `type`.
 inline constexpr std::string_view kMagic{"\x89MOLGRAPH\r\n\x1a\n\0\0\0", 16};
 
 /// Bytes 0..15 magic, 16..19 format version, 20..23 size of this block, 24..31 length of the file, 32..39 XXH3-64 of
-/// everything after the block, 64..127 a line for people, 504..511 XXH3-64 of bytes 0..503; the rest is zero.
+/// everything after the block, 64..127 a readable line, 504..511 XXH3-64 of bytes 0..503; the rest is zero.
 struct UserBlock {
   std::uint32_t version = kPlainVersion;
   std::uint64_t file_bytes = 0;
   std::uint64_t checksum = 0;
 };
 
-/// Hashes what follows the user block of the finished file and writes the block.
+/// Computes the checksum of the finished file after the user block and writes the block.
 void write_user_block(File& file, std::uint32_t version = kPlainVersion);
 /// Checks magic, version, length and both checksums. Throws FileError.
 UserBlock check_user_block(File& file);
 
 // --- HDF5 ---
 
-/// One thread at a time in the HDF5 library, whatever its build, and its own error stack silent meanwhile.
+/// Admits one thread at a time to the HDF5 library, however it was built, and disables its error output meanwhile.
 class Session {
  public:
   Session();
@@ -56,7 +56,7 @@ class Session {
   void* old_data_ = nullptr;
 };
 
-/// An HDF5 identifier of any kind; released with the object.
+/// An HDF5 identifier of any kind, released with the object.
 class Handle {
  public:
   Handle() = default;
@@ -73,33 +73,34 @@ class Handle {
   hid_t id_ = -1;
 };
 
-/// The handle, or a FileError "PATH: WHAT" when the call that made it failed.
+/// Returns the handle. Throws FileError "PATH: WHAT" if the call that created it failed.
 Handle checked(hid_t id, const std::string& path, const std::string& what);
-/// Likewise for calls that return a status.
+/// Checks a call that returns a status.
 void check(herr_t status, const std::string& path, const std::string& what);
-/// Likewise for calls that write: with the system's reason, where it is one.
+/// Checks a call that writes, and adds the system's error if there is one.
 void check_written(herr_t status, const std::string& path, const std::string& what);
 
-/// Numbers in a store are little-endian and of these types.
+/// Types of numbers in a store; all are little-endian.
 enum class Element : std::uint8_t { u8, i8, u16, i64, f32, f64 };
 std::size_t bytes_of(Element element);
-/// HDF5's type; a constant of the library, not to be released.
+/// Returns HDF5's type, a constant of the library that must not be released.
 hid_t type_of(Element element);
 
-/// File access: no locking (stores lie on network file systems that have none), every object closed with the file.
+/// Returns file access without locking (some network file systems do not support it) that closes every object with the
+/// file.
 Handle file_access(const std::string& path);
 
 // --- names ---
 
 inline constexpr const char* kPairsGroup = "pairs";    ///< absent in stores without pairs
-inline constexpr const char* kInputsGroup = "inputs";  ///< likewise without descriptors and measured columns
-/// Pairs that a molecule of n atoms has in a store of this version.
+inline constexpr const char* kInputsGroup = "inputs";  ///< absent in stores without descriptors and measured columns
+/// Number of pairs of a molecule of n atoms in a store of this version.
 constexpr std::int64_t stored_pairs(std::int64_t n, std::uint32_t version) {
   return version >= kVersionWithDistances ? n * (n - 1) / 2 : (n + 1) * (n + 1);
 }
-/// Bytes of one decoded chunk at most: what a reader allocates before it has seen any content.
+/// Maximum size of one decoded chunk: what a reader allocates before it has read any content.
 inline constexpr std::size_t kMostChunkBytes = std::size_t{64} << 20u;
-/// Texts are stored as their bytes in NAME and where each begins in NAME_offset [count + 1].
+/// Texts are stored as bytes in NAME and start positions in NAME_offset [count + 1].
 inline constexpr const char* kOffsetSuffix = "_offset";
 inline constexpr const char* kParts[] = {"train", "valid", "test"};
 

@@ -46,7 +46,7 @@ struct Store::State {
   PairRelations checked_pairs(std::int64_t g, std::int64_t begin, std::int64_t count);
   PairRelations recomputed_pairs(std::int64_t g);
 
-  File plain;  ///< the file's bytes; HDF5 has its own descriptor
+  File plain;  ///< the file's bytes; HDF5 uses its own descriptor
   UserBlock header;
   FileContext context;
   Handle file;
@@ -56,13 +56,13 @@ struct Store::State {
   ColumnReader atom_offset_column, bond_offset_column, pair_offset_column;
   ColumnReader row, atoms, bond_atoms, bonds, distance, topology, edge, targets, bound, weight, inputs, rejected_row;
   std::vector<SplitColumns> splits;
-  std::mutex mutex;  ///< of the columns' kept chunks
+  std::mutex mutex;  ///< guards the columns' cached chunks
 };
 
 Store::State::State(const std::string& path)
     : plain(File::open(path)), header(check_user_block(plain)), context{plain, path, header.file_bytes} {
   open_file();
-  // Outside the session: columns are decoded by several threads, each of which needs HDF5 for a moment.
+  // Outside the session, because several threads decode columns and each needs HDF5 briefly.
   atom_offset = atom_offset_column.all<std::int64_t>();
   bond_offset = bond_offset_column.all<std::int64_t>();
   pair_offset = pair_offset_column.all<std::int64_t>();
@@ -82,7 +82,7 @@ void Store::State::open_file() {
 
 void Store::State::read_attributes(hid_t root) {
   if (const auto version = read_number_attribute(context, root, "format_version"); version != header.version) {
-    damaged(context, "its attribute format_version is " + std::to_string(version));
+    damaged(context, "the attribute format_version is " + std::to_string(version));
   }
   try {
     summary.featurizer = FeaturizerOptions::from_canonical_text(read_text_attribute(context, root, "featurizer"));
@@ -91,7 +91,7 @@ void Store::State::read_attributes(hid_t root) {
     throw FileError(what.starts_with(context.path) ? what : context.path + ": " + what);
   }
   if (const auto hash = read_text_attribute(context, root, "featurizer_hash"); hash != summary.featurizer.hash()) {
-    damaged(context, "the hash of its featuriser, " + hash.substr(0, 32) + ", does not fit the featuriser's text");
+    damaged(context, "the hash of its featuriser, " + hash.substr(0, 32) + ", does not match the featuriser's text");
   }
   summary.source.rdkit_version = read_text_attribute(context, root, "rdkit_version");
   summary.source.name = read_text_attribute(context, root, "source_name");
@@ -108,9 +108,9 @@ Task Store::State::read_task(hid_t root) const {
   try {
     task.kind = task_kind_from_string(kind);
   } catch (const UsageError&) {
-    damaged(context, "unknown kind of task '" + kind.substr(0, 40) + "'");
+    damaged(context, "unknown task kind '" + kind.substr(0, 40) + "'");
   }
-  if (read_text_attribute(context, root, "task") != kind) damaged(context, "its attributes task and kind differ");
+  if (read_text_attribute(context, root, "task") != kind) damaged(context, "the attributes task and kind differ");
   const std::int64_t classes = read_number_attribute(context, group.get(), "classes");
   task.names = read_texts(context, group.get(), "names");
   task.units = read_texts(context, group.get(), "units");
@@ -118,16 +118,17 @@ Task Store::State::read_task(hid_t root) const {
   const bool multiclass = task.kind == TaskKind::multiclass, mixed = task.kind == TaskKind::mixed;
   const std::int64_t labels = task.kind == TaskKind::binary || mixed ? 2 : classes;
   for (const std::string& one : mixed ? read_texts(context, group.get(), "kinds") : std::vector<std::string>()) {
-    if (one != "regression" && one != "binary") damaged(context, "a target of the kind '" + one.substr(0, 40) + "'");
+    if (one != "regression" && one != "binary")
+      damaged(context, "a target of the unknown kind '" + one.substr(0, 40) + "'");
     task.kinds.push_back(task_kind_from_string(one));
   }
   if (mixed &&
       (task.kinds.size() != task.names.size() || !task.has(TaskKind::regression) || !task.has(TaskKind::binary)))
-    damaged(context, "targets and their kinds do not fit each other");
+    damaged(context, "targets and their kinds are inconsistent");
   if (classes < 0 || classes > kMostClasses || (multiclass && classes < 1) || task.names.size() > kMostTargets ||
       task.units.size() != task.names.size() ||
       (!task.class_labels.empty() && static_cast<std::int64_t>(task.class_labels.size()) != labels)) {
-    damaged(context, "targets, units, classes and their labels do not fit each other");
+    damaged(context, "targets, units, classes and their labels are inconsistent");
   }
   task.classes = static_cast<int>(classes);
   return task;
@@ -163,7 +164,7 @@ void Store::State::open_molecules(hid_t root) {
   summary.bonds = bonds.rows();
   summary.pairs = distance.valid() ? distance.rows() : topology.valid() ? topology.rows() : 0;
   if (smiles.rows() != row.rows() || id.rows() != row.rows() || bond_atoms.rows() != bonds.rows()) {
-    damaged(context, "its columns differ in length");
+    damaged(context, "the columns differ in length");
   }
   atom_offset_column = ColumnReader(context, molecules.get(), "atom_offset", Element::i64);
   bond_offset_column = ColumnReader(context, molecules.get(), "bond_offset", Element::i64);
@@ -173,7 +174,7 @@ void Store::State::open_molecules(hid_t root) {
 void Store::State::open_inputs(hid_t root) {
   const bool descriptors = summary.featurizer.descriptors == DescriptorSet::rdkit;
   if (!has_child(root, kInputsGroup)) {
-    if (descriptors) damaged(context, "its descriptors are missing");
+    if (descriptors) damaged(context, "the descriptors are missing");
     return;
   }
   const Handle group = open_group(context, root, kInputsGroup);
@@ -181,12 +182,12 @@ void Store::State::open_inputs(hid_t root) {
   const auto computed = descriptor_names();
   if (names.empty() || names.size() > kMostTargets ||
       (descriptors && (names.size() < computed.size() || !std::equal(computed.begin(), computed.end(), names.begin()))))
-    damaged(context, "inputs/names are none, too many or not this version's descriptors");
+    damaged(context, "inputs/names is empty, too long or does not match this version's descriptors");
   inputs = ColumnReader(context, group.get(), "values", Element::f32, static_cast<int>(names.size()));
   if (inputs.rows() != row.rows()) damaged(context, "inputs/values has the wrong number of rows");
 }
 
-/// Targets, inputs, splits, rejected rows.
+/// Opens targets, inputs, splits and rejected rows.
 void Store::State::open_rest(hid_t root) {
   const Handle target_group = open_group(context, root, "targets");
   if (const int count = summary.task.num_targets(); count > 0) {
@@ -224,13 +225,13 @@ void Store::State::check_molecule_offsets() const {
   for (std::size_t g = 0; g + 1 < atom_offset.size(); ++g) {
     const std::int64_t n = atom_offset[g + 1] - atom_offset[g], m = bond_offset[g + 1] - bond_offset[g];
     const std::int64_t pairs = summary.has_pairs && n <= kMaxStoredPairAtoms ? stored_pairs(n, header.version) : 0;
-    // With no bond twice, n atoms have at most n (n - 1) / 2 bonds.
+    // Without duplicate bonds, n atoms have at most n (n - 1) / 2 bonds.
     if (n < 1 || n > kMostAtoms || m > n * (n - 1) / 2) {
       damaged(context, "molecule " + std::to_string(g) + " has " + std::to_string(n) + " atoms and " +
                            std::to_string(m) + " bonds");
     }
     if (pair_offset[g + 1] - pair_offset[g] != pairs) {
-      damaged(context, "molecule " + std::to_string(g) + " of " + std::to_string(n) + " atoms has " +
+      damaged(context, "molecule " + std::to_string(g) + " with " + std::to_string(n) + " atoms has " +
                            std::to_string(pair_offset[g + 1] - pair_offset[g]) + " pairs");
     }
   }
@@ -254,8 +255,8 @@ std::map<std::string, Split> Store::State::load_splits() const {
       *parts[p] = columns.parts[p].all<std::int64_t>();
       for (const std::int64_t g : *parts[p]) {
         if (g < 0 || g >= summary.molecules) {
-          damaged(context, "split '" + columns.name.substr(0, 80) + "' names molecule " + std::to_string(g) + " of " +
-                               std::to_string(summary.molecules));
+          damaged(context, "split '" + columns.name.substr(0, 80) + "' contains molecule " + std::to_string(g) +
+                               ", but the number of molecules is " + std::to_string(summary.molecules));
         }
       }
     }
@@ -287,7 +288,7 @@ MoleculeSet Store::State::load() const {
   set.bond_atoms = bond_atoms.all<std::uint16_t>();
   set.row = row.all<std::int64_t>();
   if (std::any_of(set.row.begin(), set.row.end(), [](std::int64_t r) { return r < 0; }))
-    damaged(context, "row has a negative number");
+    damaged(context, "row contains a negative number");
   set.id = id.all(context, "id");
   set.smiles = smiles.all(context, "smiles");
   set.targets = load_targets();
@@ -308,7 +309,7 @@ MoleculeSet Store::State::load() const {
   return set;
 }
 
-/// Of stores before version 4.
+/// For stores before version 4.
 PairRelations Store::State::old_pairs(std::int64_t g, std::int64_t begin, std::int64_t count) {
   PairRelations result;
   const auto narrow = topology.some<std::uint8_t>(begin, count);
@@ -321,8 +322,8 @@ PairRelations Store::State::old_pairs(std::int64_t g, std::int64_t begin, std::i
   for (std::size_t p = 0; p < narrow.size(); ++p) {
     if (!possible_pair(p / tokens, p % tokens, narrow[p], result.edge[p], n, bond_ids)) {
       damaged(context, "molecule " + std::to_string(g) + ": pair (" + std::to_string(p / tokens) + ", " +
-                           std::to_string(p % tokens) + ") has codes " + std::to_string(narrow[p]) + " and " +
-                           std::to_string(result.edge[p]));
+                           std::to_string(p % tokens) + ") has the invalid codes " + std::to_string(narrow[p]) +
+                           " and " + std::to_string(result.edge[p]));
     }
     result.topology[p] = narrow[p] == kUnreachable8 ? kUnreachable : narrow[p] == kVirtual8 ? kVirtual : narrow[p];
   }
@@ -350,7 +351,7 @@ PairRelations Store::State::recomputed_pairs(std::int64_t g) {
 
 Store::Store(const std::string& path) try : state_(std::make_unique<State>(path)) {
 } catch (const std::bad_alloc&) {
-  throw FileError(path + ": it needs more memory than there is");
+  throw FileError(path + ": there is not enough memory to read it");
 }
 
 Store::~Store() = default;
@@ -362,13 +363,13 @@ MoleculeSet Store::load() const {
   try {
     return state_->load();
   } catch (const std::bad_alloc&) {
-    throw FileError(state_->context.path + ": it needs more memory than there is");
+    throw FileError(state_->context.path + ": there is not enough memory to read it");
   }
 }
 
 PairRelations Store::pairs(std::int64_t g) const {
   if (g < 0 || g >= state_->summary.molecules) {
-    throw UsageError(state_->context.path + ": no molecule " + std::to_string(g) + " in a store of " +
+    throw UsageError(state_->context.path + ": no molecule " + std::to_string(g) + "; the number of molecules is " +
                      std::to_string(state_->summary.molecules));
   }
   const std::lock_guard lock(state_->mutex);

@@ -16,33 +16,33 @@ namespace {
 
 using namespace store_layout;
 
-/// UTF-8 text of `bytes` bytes, padded by zeros.
+/// Returns the type of UTF-8 text of `bytes` bytes, padded with zeros.
 Handle text_type(const std::string& file, std::size_t bytes) {
-  Handle type = checked(H5Tcopy(H5T_C_S1), file, "cannot make a type");
+  Handle type = checked(H5Tcopy(H5T_C_S1), file, "cannot create a type");
   const bool set = H5Tset_size(type.get(), std::max<std::size_t>(bytes, 1)) >= 0 &&
                    H5Tset_strpad(type.get(), H5T_STR_NULLPAD) >= 0 && H5Tset_cset(type.get(), H5T_CSET_UTF8) >= 0;
-  if (!set) throw FileError(file + ": cannot make a text of " + std::to_string(bytes) + " bytes");
+  if (!set) throw FileError(file + ": cannot create a text of " + std::to_string(bytes) + " bytes");
   return type;
 }
 
 void write_attribute(const std::string& file, hid_t where, const char* name, const Handle& type, const void* value) {
-  const Handle space = checked(H5Screate(H5S_SCALAR), file, "cannot make a dataspace");
+  const Handle space = checked(H5Screate(H5S_SCALAR), file, "cannot create a dataspace");
   const Handle attribute = checked(H5Acreate2(where, name, type.get(), space.get(), H5P_DEFAULT, H5P_DEFAULT), file,
-                                   std::string("cannot make attribute ") + name);
+                                   std::string("cannot create attribute ") + name);
   check(H5Awrite(attribute.get(), type.get(), value), file, std::string("cannot write attribute ") + name);
 }
 
 void write_attribute(const std::string& file, hid_t where, const char* name, const std::string& text) {
-  // Object headers hold 64 KiB; no text of ours comes near unless a file name does.
+  // Object headers are limited to 64 KiB. Only a file name could be that long.
   const std::string shortened = text.substr(0, 32768);
   write_attribute(file, where, name, text_type(file, shortened.size()), shortened.c_str());
 }
 
 void write_attribute(const std::string& file, hid_t where, const char* name, std::int64_t value) {
-  write_attribute(file, where, name, checked(H5Tcopy(H5T_STD_I64LE), file, "cannot make a type"), &value);
+  write_attribute(file, where, name, checked(H5Tcopy(H5T_STD_I64LE), file, "cannot create a type"), &value);
 }
 
-/// A short list of texts as one data set of fixed-length strings, padded to the longest.
+/// Writes a short list of texts as one data set of fixed-length strings, padded to the longest.
 void write_texts(const std::string& file, hid_t group, const char* name, const std::vector<std::string>& texts) {
   std::size_t width = 1;
   for (const std::string& text : texts) width = std::max(width, text.size());
@@ -50,12 +50,12 @@ void write_texts(const std::string& file, hid_t group, const char* name, const s
   for (std::size_t t = 0; t < texts.size(); ++t) std::memcpy(flat.data() + t * width, texts[t].data(), texts[t].size());
   const Handle type = text_type(file, width);
   const hsize_t count = texts.size();
-  const Handle space = checked(H5Screate_simple(1, &count, nullptr), file, "cannot make a dataspace");
-  const Handle properties = checked(H5Pcreate(H5P_DATASET_CREATE), file, "cannot make properties");
+  const Handle space = checked(H5Screate_simple(1, &count, nullptr), file, "cannot create a dataspace");
+  const Handle properties = checked(H5Pcreate(H5P_DATASET_CREATE), file, "cannot create properties");
   check(H5Pset_obj_track_times(properties.get(), false), file, "cannot set properties");
   const Handle dataset =
       checked(H5Dcreate2(group, name, type.get(), space.get(), H5P_DEFAULT, properties.get(), H5P_DEFAULT), file,
-              std::string("cannot make ") + name);
+              std::string("cannot create ") + name);
   if (count > 0) {
     check(H5Dwrite(dataset.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, flat.data()), file,
           std::string("cannot write ") + name);
@@ -84,16 +84,16 @@ struct StoreWriter::State {
   StoreWriterOptions options;
   AtomicFile out;
   Handle file;
-  std::deque<Handle> groups;         ///< all open, closed before the file
-  std::deque<ColumnWriter> columns;  ///< a deque: references stay valid
-  std::optional<ChunkPool> pool;     ///< goes before the columns its jobs point to
+  std::deque<Handle> groups;         ///< all open groups, closed before the file
+  std::deque<ColumnWriter> columns;  ///< a deque, because references stay valid
+  std::optional<ChunkPool> pool;     ///< destroyed before the columns that its jobs refer to
   hid_t splits = -1, molecule_group = -1, target_group = -1;
   std::uint32_t version = kPlainVersion;
   ColumnWriter *row = nullptr, *atom_offset = nullptr, *bond_offset = nullptr, *pair_offset = nullptr;
   ColumnWriter *atoms = nullptr, *bond_atoms = nullptr, *bonds = nullptr, *distance = nullptr;
   ColumnWriter *targets = nullptr, *inputs = nullptr, *rejected_row = nullptr;
-  ColumnWriter* bound = nullptr;   ///< made for the first label that is a limit
-  ColumnWriter* weight = nullptr;  ///< made for the first weight that is not 1
+  ColumnWriter* bound = nullptr;   ///< created with the first label that is a limit
+  ColumnWriter* weight = nullptr;  ///< created with the first weight that is not 1
   TextColumnWriter smiles, id, rejected_text, rejected_status, rejected_reason;
   std::vector<std::uint8_t> distances;  // scratch
 };
@@ -103,8 +103,8 @@ StoreWriter::State::State(const std::string& path_, const FeaturizerOptions& fea
     : path(path_), featurizer(featurizer_), task(task_), options(options_), out(path_) {
   assert(options.chunk > 0 && task.units.size() <= task.names.size());
   const Session session;
-  const Handle creation = checked(H5Pcreate(H5P_FILE_CREATE), path, "HDF5 does not start");
-  check(H5Pset_userblock(creation.get(), kUserBlock), path, "HDF5 refuses a file setting");
+  const Handle creation = checked(H5Pcreate(H5P_FILE_CREATE), path, "HDF5 cannot be initialised");
+  check(H5Pset_userblock(creation.get(), kUserBlock), path, "HDF5 rejects a file setting");
   file = checked(H5Fcreate(out.temporary_path().c_str(), H5F_ACC_TRUNC, creation.get(), file_access(path).get()), path,
                  "HDF5 cannot create the file");
   pool.emplace(thread_count(options.threads));
@@ -155,10 +155,10 @@ StoreWriter::State::~State() {
 }
 
 hid_t StoreWriter::State::make_group(hid_t parent, const std::string& name) {
-  const Handle properties = checked(H5Pcreate(H5P_GROUP_CREATE), path, "cannot make group " + name);
-  check(H5Pset_obj_track_times(properties.get(), false), path, "cannot make group " + name);
+  const Handle properties = checked(H5Pcreate(H5P_GROUP_CREATE), path, "cannot create group " + name);
+  check(H5Pset_obj_track_times(properties.get(), false), path, "cannot create group " + name);
   groups.push_back(checked(H5Gcreate2(parent, name.c_str(), H5P_DEFAULT, properties.get(), H5P_DEFAULT), path,
-                           "cannot make group " + name));
+                           "cannot create group " + name));
   return groups.back().get();
 }
 
@@ -173,7 +173,7 @@ TextColumnWriter StoreWriter::State::make_texts(hid_t group, const std::string& 
   return {&bytes, &offset};
 }
 
-/// Attributes of the file and of /targets.
+/// Writes the attributes of the file and of /targets.
 void StoreWriter::State::describe(const SourceInfo& source) {
   const hid_t root = file.get();
   const std::string kind(to_string(task.kind));
@@ -204,7 +204,7 @@ void StoreWriter::State::describe(const SourceInfo& source) {
   if (task.num_targets() > 0) targets = &make_column(group, "values", Element::f64, task.num_targets());
 }
 
-/// Distances in 8 bits; nothing for a molecule that is too large for them.
+/// Writes distances in 8 bits; none for a molecule that is too large.
 void StoreWriter::State::add_pairs(const MolecularGraph& graph) {
   if (graph.num_atoms() > kMaxStoredPairAtoms) return;
   const PairRelations pairs = pair_relations(graph.view());
@@ -212,14 +212,14 @@ void StoreWriter::State::add_pairs(const MolecularGraph& graph) {
   distances.clear();
   for (std::size_t i = 1; i < tokens; ++i)
     for (std::size_t j = i + 1; j < tokens; ++j) {
-      // At most 253 bonds lie between 254 atoms, so no distance meets the code.
+      // At most 253 bonds connect 254 atoms, so no distance equals the code.
       const std::uint16_t raw = pairs.topology[i * tokens + j];
       distances.push_back(raw == kUnreachable ? kUnreachable8 : static_cast<std::uint8_t>(raw));
     }
   distance->append(distances.data(), distances.size());
 }
 
-/// Labels of the molecule that is being added.
+/// Writes the bounds of the molecule that is being added.
 void StoreWriter::State::add_bounds(const std::vector<std::int8_t>& bounds) {
   if (bound == nullptr && bounds.empty()) return;
   const std::vector<std::int8_t> exact(task.names.size());
@@ -241,7 +241,7 @@ void StoreWriter::State::add_weight(float value) {
   weight->append(value);
 }
 
-/// In the place of the one that the file began with.
+/// Replaces the version that was written at the beginning.
 void StoreWriter::State::write_version() {
   if (version == kPlainVersion) return;
   const auto value = static_cast<std::int64_t>(version);
@@ -263,8 +263,8 @@ void StoreWriter::add(const MolecularGraph& graph, std::int64_t row, const std::
   assert(graph.features == s.featurizer.features && graph.num_atoms() > 0 && row >= 0);
   assert(values.size() == static_cast<std::size_t>(s.task.num_targets()));
   if (graph.num_atoms() > kMostAtoms) {
-    throw DataError(s.path, row + 1, "a store holds molecules of up to " + std::to_string(kMostAtoms) + " atoms",
-                    smiles);
+    throw DataError(s.path, row + 1,
+                    "the molecule exceeds the store's limit of " + std::to_string(kMostAtoms) + " atoms", smiles);
   }
   s.atoms->append(graph.atoms.data(), static_cast<std::size_t>(graph.num_atoms()));
   s.bond_atoms->append(graph.bond_atoms.data(), static_cast<std::size_t>(graph.num_bonds()));
@@ -295,7 +295,7 @@ void StoreWriter::reject(const RejectedRow& row) {
 
 void StoreWriter::split(const std::string& name, const Split& split) {
   if (name.empty() || name == "." || name.find('/') != std::string::npos) {
-    throw UsageError("'" + name + "' cannot be the name of a split in a store");
+    throw UsageError("'" + name + "' is not a valid name of a split in a store");
   }
   const Session session;
   const hid_t group = state_->make_group(state_->splits, name);

@@ -21,8 +21,8 @@
 namespace molgraph {
 namespace {
 
-constexpr std::size_t kBlock = std::size_t{1} << 20;        // bytes per read of a hash
-constexpr std::size_t kMostPerCall = std::size_t{1} << 30;  // Linux moves at most 2 GiB per call
+constexpr std::size_t kBlock = std::size_t{1} << 20;        // bytes per read when hashing
+constexpr std::size_t kMostPerCall = std::size_t{1} << 30;  // Linux transfers at most 2 GiB per call
 
 [[noreturn]] void fail(const std::string& path, const std::string& what) {
   const int error = errno;
@@ -31,7 +31,7 @@ constexpr std::size_t kMostPerCall = std::size_t{1} << 30;  // Linux moves at mo
 
 constexpr std::string_view kTemporary = ".part.";
 
-/// Opens a new file called `prefix` + process id + number (put in `name`), with the permissions any new file gets.
+/// Creates a file called `prefix` + process id + number (returned in `name`) with the usual permissions of new files.
 int make_temporary(const std::string& prefix, std::string& name, const std::string& wanted) {
   static std::atomic<unsigned> next{0};
   int descriptor = -1;
@@ -48,7 +48,7 @@ std::string folder_of(const std::string& path) {
   return folder.empty() ? "." : folder;
 }
 
-/// Makes a rename durable. Some file systems cannot sync a folder; the rename is atomic all the same.
+/// Makes a rename durable. Some file systems cannot sync a folder, but the rename is atomic anyway.
 void flush_folder(const std::string& path) {
   const int descriptor = ::open(folder_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) return;
@@ -84,7 +84,7 @@ std::string replaced_file(const std::string& path) {
 
 File File::open(const std::string& path) {
   struct stat info {};
-  // Asked before it is opened: opening a named pipe would wait for its writer, or take the text away from its reader.
+  // Checked before opening: open() of a named pipe would wait for its writer, or take data from its reader.
   if (::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
     throw FileError(path + (S_ISDIR(info.st_mode) ? ": is a folder, not a regular file" : ": not a regular file"));
   }
@@ -160,7 +160,7 @@ std::size_t File::read_at(std::uint64_t offset, void* data, std::size_t bytes) {
 }
 
 void File::rewind() {
-  if (::lseek(descriptor_, 0, SEEK_SET) < 0) fail(path_, "cannot go back to the start");
+  if (::lseek(descriptor_, 0, SEEK_SET) < 0) fail(path_, "cannot seek to the start");
 }
 
 std::uint64_t File::size() const {
@@ -222,7 +222,8 @@ std::string sha256_of_file(const std::string& path) {
   File file = File::open(path);
   const std::unique_ptr<EVP_MD_CTX, void (*)(EVP_MD_CTX*)> context(EVP_MD_CTX_new(), EVP_MD_CTX_free);
   errno = 0;
-  if (!context || EVP_DigestInit_ex(context.get(), EVP_sha256(), nullptr) != 1) fail(path, "OpenSSL has no SHA-256");
+  if (!context || EVP_DigestInit_ex(context.get(), EVP_sha256(), nullptr) != 1)
+    fail(path, "OpenSSL does not provide SHA-256");
   std::vector<unsigned char> block(kBlock);
   while (const std::size_t got = file.read(block.data(), block.size())) {
     if (EVP_DigestUpdate(context.get(), block.data(), got) != 1) fail(path, "cannot hash");

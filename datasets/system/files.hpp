@@ -1,4 +1,4 @@
-// Small file helpers: atomic writes, spill files and hashes.
+// File helpers: atomic writes, temporary files and hashes.
 #pragma once
 
 #include <cstddef>
@@ -8,29 +8,31 @@
 
 namespace molgraph {
 
-/// True for a name that AtomicFile or write_file_atomically() writes under first, NAME.part.PROCESS.NUMBER, where no
-/// process of that number is running on this machine.
+/// True for a temporary name of AtomicFile or write_file_atomically(), NAME.part.PROCESS.NUMBER, if no process with
+/// that number is running on this machine.
 bool is_left_behind(std::string_view name);
 
-/// Writes the whole text to a temporary name beside `path`, flushes it to disk and renames. Throws FileError.
+/// Writes the whole text to a temporary file in the folder of `path`, flushes it to disk and renames it. Throws
+/// FileError.
 void write_file_atomically(const std::string& path, std::string_view content);
-/// The whole file. Throws FileError.
+/// Returns the whole content. Throws FileError.
 std::string read_file(const std::string& path);
-/// SHA-256 of a file, 64 hex digits. Throws FileError.
+/// Returns the SHA-256 of a file, 64 hex digits. Throws FileError.
 std::string sha256_of_file(const std::string& path);
 
-/// Where the symbolic links of `path` lead in the end, whether or not that file is there; `path` itself if it is no
-/// link. Throws FileError where they lead nowhere (a circle).
+/// Follows the symbolic links of `path` and returns the final target, whether or not it exists; `path` itself if it is
+/// not a link. Throws FileError for circular links.
 std::string linked_file(const std::string& path);
-/// The file that a write to `path` replaces: linked_file(). Throws FileError if what is there is no regular file.
+/// Returns the file that a write to `path` replaces: linked_file(). Throws FileError if it exists and is not a regular
+/// file.
 std::string replaced_file(const std::string& path);
 
-/// An open file, closed with the object; every failure is a FileError that names the file.
+/// An open file, closed with the object. Every failure is a FileError that names the file.
 class File {
  public:
   /// Opens an existing regular file read-only.
   static File open(const std::string& path);
-  /// A file for reading and writing in the folder of `path` that has no name: it vanishes with the process.
+  /// Opens an unnamed file for reading and writing in the folder of `path`. It disappears with the process.
   static File unnamed_beside(const std::string& path);
 
   ~File();
@@ -40,8 +42,8 @@ class File {
 
   void write(const void* data, std::size_t bytes);  ///< at the file's position
   void write_at(std::uint64_t offset, const void* data, std::size_t bytes);
-  std::size_t read(void* data, std::size_t bytes);                           ///< fewer only at the end of the file
-  std::size_t read_at(std::uint64_t offset, void* data, std::size_t bytes);  ///< leaves the position alone
+  std::size_t read(void* data, std::size_t bytes);  ///< returns fewer bytes only at the end of the file
+  std::size_t read_at(std::uint64_t offset, void* data, std::size_t bytes);  ///< does not change the position
   void rewind();
   std::uint64_t size() const;
   void flush_to_disk();  ///< fsync
@@ -55,9 +57,9 @@ class File {
   std::string path_;
 };
 
-/// A file that appears under its name whole or not at all: written under a temporary name beside it, which is removed
-/// if the object goes away before commit(). Never replaces what is not a regular file (/dev/null, a folder); through a
-/// symbolic link it replaces the file the link points to.
+/// A file that appears under its name only when it is complete. It is written under a temporary name in the same
+/// folder, which is removed if the object is destroyed before commit(). Only regular files are replaced (not /dev/null
+/// or a folder). For a symbolic link, the file that it points to is replaced.
 class AtomicFile {
  public:
   explicit AtomicFile(const std::string& path);
@@ -66,9 +68,9 @@ class AtomicFile {
   AtomicFile& operator=(const AtomicFile&) = delete;
 
   File& file() { return file_; }
-  /// For libraries that open files by name themselves.
+  /// For libraries that open files by name.
   const std::string& temporary_path() const { return temporary_; }
-  /// Flushes file and folder to disk and renames.
+  /// Flushes file and folder to disk and renames the file.
   void commit();
 
  private:

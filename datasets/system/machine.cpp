@@ -25,12 +25,12 @@ std::vector<std::string> control_groups(const std::string& controller) {
   for (std::string line; std::getline(groups, line);) {
     const auto first = line.find(':'), second = line.find(':', first + 1);
     if (first == std::string::npos || second == std::string::npos) continue;
-    const std::string controllers = line.substr(first + 1, second - first - 1);  // "cpu,cpuacct"; v2: none named
+    const std::string controllers = line.substr(first + 1, second - first - 1);  // "cpu,cpuacct"; empty in v2
     const bool v2 = controllers.empty();
     if (!v2 && !names(controllers, controller)) continue;
     const std::string root = v2 ? "/sys/fs/cgroup" : "/sys/fs/cgroup/" + controller;
     std::string group = line.substr(second + 1);
-    while (true) {  // up to the root: a limit of any ancestor holds
+    while (true) {  // up to the root, because the limits of all ancestors apply
       folders.push_back(root + group);
       if (group.empty() || group == "/") break;
       group.erase(group.rfind('/'));
@@ -45,7 +45,7 @@ double machine_memory() {
   if (::getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY)
     least = std::min(least, static_cast<double>(space.rlim_cur));
   for (const std::string& folder : control_groups("memory")) {
-    for (const char* file : {"/memory.max", "/memory.limit_in_bytes"}) {  // "max" is no number
+    for (const char* file : {"/memory.max", "/memory.limit_in_bytes"}) {  // "max" is not a number
       std::ifstream in(folder + file);
       if (double bytes = 0; in >> bytes && bytes > 0) least = std::min(least, bytes);
     }

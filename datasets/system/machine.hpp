@@ -1,4 +1,4 @@
-// What this process may use of the machine, within the limits of its container.
+// Resources of the machine that this process may use, including the limits of its container.
 #pragma once
 
 #include <string>
@@ -6,12 +6,12 @@
 
 namespace molgraph {
 
-/// The folders in which the limits of this process's control group and its ancestors stand, for one controller ("cpu",
-/// "memory"); of version 2, where all controllers share a folder, and version 1.
+/// Returns the folders with the limits of this process's control group and its ancestors for one controller ("cpu",
+/// "memory"): version 2, where all controllers share a folder, and version 1.
 std::vector<std::string> control_groups(const std::string& controller);
 
-/// Bytes of memory that this process may have at most: the machine's, its control groups' or its address space,
-/// whichever is least.
+/// Returns the maximum memory of this process in bytes: the smallest of the machine's memory and the limits of its
+/// control groups and its address space.
 double machine_memory();
 
 }  // namespace molgraph

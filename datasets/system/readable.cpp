@@ -11,9 +11,9 @@ namespace molgraph {
 namespace {
 
 constexpr int kDigits = 4;
-constexpr double kSmallest = 1e-4, kLargest = 1e9;  // between them no exponent is needed
+constexpr double kSmallest = 1e-4, kLargest = 1e9;  // no exponent between these values
 
-/// Digits before the point: 3 for 123.4, -1 for 0.0123, as the number is after rounding to kDigits digits.
+/// Returns the digits before the decimal point after rounding to kDigits digits: 3 for 123.4, -1 for 0.0123.
 int magnitude(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.*e", kDigits - 1, std::abs(value));
@@ -122,12 +122,13 @@ std::string shortened(const std::string& path) {
 }
 
 std::string closest_word(const std::string& word, const std::vector<std::string>& candidates) {
-  constexpr std::size_t kLongestWord = 100;  // a longer one is no misspelt flag, and its distances take long
+  constexpr std::size_t kLongestWord = 100;  // longer words are not misspelt flags, and comparing them is slow
   if (word.size() > kLongestWord) return {};
   std::string best;
   std::size_t least = std::max<std::size_t>(2, word.size() / 3) + 1;
   for (const std::string& candidate : candidates) {
-    // A beginning of three letters or more is as good as one wrong letter: "--epoch-number" is not, "--thr" is.
+    // A prefix of at least three letters counts like one wrong letter: "--thr" is a prefix of a flag, "--epoch-number"
+    // is not.
     const bool begins = word.size() >= 3 && candidate.rfind(word, 0) == 0;
     const std::size_t distance = begins ? 1 : edit_distance(word, candidate);
     if (distance < least) {

@@ -1,9 +1,9 @@
-// The end of work that somebody asked to stop.
+// Termination by a signal.
 #pragma once
 
 namespace molgraph {
 
-/// Thrown where work has saved what it could after a signal (SIGINT, SIGTERM) asked for an end.
+/// Thrown after a signal (SIGINT, SIGTERM) when the work has been saved as far as possible.
 struct Stopped {
   int signal;
 };

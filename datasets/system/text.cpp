@@ -15,7 +15,7 @@ std::string written(Format... format) {
   return {text, std::to_chars(text, text + sizeof text, format...).ptr};
 }
 
-/// 10^exponent <= the size of `value` < 10^(exponent + 1), give or take rounding.
+/// Returns e with 10^e <= |value| < 10^(e + 1), up to rounding.
 int decimal_exponent(double value) { return static_cast<int>(std::floor(std::log10(std::abs(value)))); }
 
 }  // namespace
@@ -53,14 +53,14 @@ std::string number_text(float value) { return std::isnan(value) ? "nan" : writte
 std::string number_text(double value) { return std::isnan(value) ? "nan" : written(value); }
 
 std::string number_text(double value, double unit) {
-  constexpr double kStep = std::numeric_limits<float>::epsilon();  // between floats of size 1
+  constexpr double kStep = std::numeric_limits<float>::epsilon();  // spacing of floats of size 1
   constexpr double kLarge = 8;                                     // three bits of the float would be lost
   const auto rounded = static_cast<float>(value);
   if (!std::isfinite(rounded) || rounded == 0) return number_text(rounded);
   const double own_step = std::nextafter(std::abs(rounded), std::numeric_limits<float>::infinity()) - std::abs(rounded);
   if (!(unit * kStep * kLarge < own_step) || unit <= 0) return number_text(rounded);
   const int digits = decimal_exponent(value) - decimal_exponent(unit * kStep) + 1;
-  constexpr int kMost = std::numeric_limits<double>::max_digits10 - 1;  // the last one of a double is noise
+  constexpr int kMost = std::numeric_limits<double>::max_digits10 - 1;  // the last digit of a double is noise
   return written(value, std::chars_format::general, std::clamp(digits, 1, kMost));
 }
 

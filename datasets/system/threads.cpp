@@ -19,14 +19,14 @@ namespace molgraph {
 namespace {
 
 int cores_by_affinity() {
-  // More than 1,024 cores need a larger mask than cpu_set_t; then the number the system reports is used.
+  // cpu_set_t is limited to 1,024 cores. On larger machines, the system's number is used.
   cpu_set_t mask;
   CPU_ZERO(&mask);
   if (sched_getaffinity(0, sizeof mask, &mask) == 0) return std::max(1, CPU_COUNT(&mask));
   return std::max(1u, std::thread::hardware_concurrency());
 }
 
-/// "QUOTA PERIOD" in microseconds of cgroup v2's cpu.max; 0 when there is no limit.
+/// Reads "QUOTA PERIOD" in microseconds from cgroup v2's cpu.max; 0 = no limit.
 double quota_v2(const std::string& file) {
   std::ifstream in(file);
   std::string quota;
@@ -42,7 +42,7 @@ double quota_v1(const std::string& folder) {
   return quota / period;
 }
 
-/// The tightest CPU quota of this process's cgroup and its ancestors, in cores; 0 = none.
+/// Returns the smallest CPU quota of this process's cgroup and its ancestors, in cores; 0 = none.
 double cgroup_quota() {
   double tightest = 0;
   const auto consider = [&](double cores) {

@@ -16,7 +16,7 @@ std::string real_text(double value) {
   return text;
 }
 
-/// The whole text as a number; false where it is none. Blanks and a leading + are no part of a number.
+/// Parses the whole text as a number; false if it is not one. Blanks and a leading + are not accepted.
 template <class T>
 bool read_number(const std::string& text, T& value, std::errc& problem) {
   const char* end = text.data() + text.size();
@@ -34,7 +34,7 @@ std::string problem_in(const std::string&, std::monostate) { return {}; }
 std::string problem_in(const std::string& text, const WholeRange& range) {
   std::int64_t value = 0;
   std::errc code{};
-  if (!read_number(text, value, code)) return "'" + text + "' is no whole number; give " + range_text(range);
+  if (!read_number(text, value, code)) return "'" + text + "' is not a whole number; give " + range_text(range);
   return code == std::errc() && value >= range.least && value <= range.most ? "" : outside(text, range);
 }
 
@@ -42,7 +42,7 @@ std::string problem_in(const std::string& text, const RealRange& range) {
   double value = 0;
   std::errc code{};
   if (!read_number(text, value, code) || std::isnan(value))
-    return "'" + text + "' is no number; give " + range_text(range);
+    return "'" + text + "' is not a number; give " + range_text(range);
   if (code != std::errc()) return outside(text, range);  // 1e999, 1e-999
   const bool low = range.above ? value > range.least : value >= range.least;
   const bool high = range.below ? value < range.most : value <= range.most;
@@ -77,7 +77,7 @@ std::string word_list(const std::vector<std::string>& words) {
 std::string word_problem(const std::string& text, const std::vector<std::string>& words) {
   if (words.empty() || std::find(words.begin(), words.end(), text) != words.end()) return {};
   const std::string meant = closest_word(text, words);
-  return "'" + text + "' is none of " + word_list(words) + (meant.empty() ? "" : "; did you mean " + meant + "?");
+  return "'" + text + "' is not one of " + word_list(words) + (meant.empty() ? "" : "; did you mean " + meant + "?");
 }
 
 }  // namespace molgraph

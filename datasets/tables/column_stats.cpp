@@ -13,14 +13,14 @@
 namespace molgraph {
 namespace {
 
-constexpr std::size_t kMostWhole = 1024;  ///< values looked at to see whether they are all different
+constexpr std::size_t kMostWhole = 1024;  ///< values that are checked for duplicates
 constexpr std::size_t kMostText = 200;    ///< characters of a cell kept for a message
 
 bool is_digits(std::string_view part) {
   return !part.empty() && part.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-/// The cell without blanks and sign.
+/// Returns the cell without surrounding blanks and sign.
 std::string_view without_sign(std::string_view cell) {
   std::string_view text = trim(cell);
   if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
@@ -53,7 +53,7 @@ std::optional<double> number_of_cell(std::string_view cell) {
 float weight_of_cell(std::string_view cell, const std::string& column, const std::string& file, std::int64_t row) {
   const auto number = number_of_cell(cell);
   if (number && *number >= 0) return static_cast<float>(*number);
-  throw DataError(file, row + 1, "column '" + column + "' holds no weight here: a number of 0 or more",
+  throw DataError(file, row + 1, "column '" + column + "' : the weight must be a number of at least 0",
                   std::string(cell));
 }
 
@@ -70,7 +70,7 @@ bool has_thousands_commas(std::string_view cell) {
     text = text.substr(0, point);
   }
   const auto first = text.find(',');
-  if (first > 3 || !is_digits(text.substr(0, first)) || text[0] == '0') return false;  // npos is more than 3
+  if (first > 3 || !is_digits(text.substr(0, first)) || text[0] == '0') return false;  // npos is greater than 3
   for (text.remove_prefix(first); !text.empty(); text.remove_prefix(4))
     if (text[0] != ',' || text.size() < 4 || !is_digits(text.substr(1, 3))) return false;
   return true;

@@ -10,11 +10,11 @@ namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// Takes pieces of a text from its front.
+/// Consumes text from its front.
 struct Pieces {
   std::string_view left;
 
-  /// A number of exactly this many digits; -1 if there is none.
+  /// Consumes a number with exactly this many digits; -1 if there is none.
   int digits(std::size_t count) {
     if (left.size() < count) return -1;
     int value = 0;
@@ -30,7 +30,7 @@ struct Pieces {
     left.remove_prefix(1);
     return true;
   }
-  /// ".25", or nothing: then 0.
+  /// Consumes a fraction such as ".25"; 0 if there is none.
   std::optional<double> fraction() {
     if (!sign('.')) return 0.0;
     double value = 0, unit = 0.1;
@@ -41,7 +41,8 @@ struct Pieces {
   }
 };
 
-/// "08:00", "08:00:30", "08:00:30.5": seconds since midnight. 24:00 is the end of the day, and :60 a leap second.
+/// Consumes "08:00", "08:00:30" or "08:00:30.5" and returns the seconds since midnight. 24:00 is the end of the day,
+/// :60 a leap second.
 std::optional<double> time_of_day(Pieces& text) {
   const int hour = text.digits(2);
   const int minute = text.sign(':') ? text.digits(2) : -1;
@@ -57,7 +58,7 @@ std::optional<double> time_of_day(Pieces& text) {
   return 3600.0 * hour + 60.0 * minute + second;
 }
 
-/// "Z", " UTC", "+02:00", " -0530" or nothing: seconds east of Greenwich.
+/// Consumes "Z", " UTC", "+02:00", " -0530" or nothing and returns the seconds east of Greenwich.
 std::optional<double> zone(Pieces& text) {
   while (text.left.starts_with(' ')) text.left.remove_prefix(1);
   if (text.left == "UTC" || text.left == "GMT") {

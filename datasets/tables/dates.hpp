@@ -1,4 +1,4 @@
-// Points in time as tables write them.
+// Dates and times in cells.
 #pragma once
 
 #include <optional>
@@ -6,11 +6,11 @@
 
 namespace molgraph {
 
-/// True for text that is written as a date, "2024-03-01" and perhaps more, whether or not there is such a day.
+/// True for text that begins like a date, such as "2024-03-01", whether or not that day exists.
 bool looks_like_date(std::string_view cell);
-/// Seconds since 1970-01-01 of an ISO 8601 date, perhaps with T or a blank and a time: "2024-03-01",
-/// "2024-03-01 08:00", "2024-03-01T08:00:30.5Z", "2024-03-01T08:00+02:00" (without a zone: UTC). Nothing for any other
-/// text and for days and hours that do not exist.
+/// Returns the seconds since 1970-01-01 of an ISO 8601 date, optionally followed by T or a blank and a time:
+/// "2024-03-01", "2024-03-01 08:00", "2024-03-01T08:00:30.5Z", "2024-03-01T08:00+02:00". Without a time zone, the time
+/// is UTC. Returns nothing for other text and for days and hours that do not exist.
 std::optional<double> seconds_of_date(std::string_view cell);
 
 }  // namespace molgraph

@@ -9,7 +9,7 @@ namespace {
 
 bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0u) == 0x80u; }
 
-/// Bytes of the valid sequence that `text` begins with; 0 if there is none.
+/// Returns the length in bytes of the valid sequence at the start of `text`; 0 if there is none.
 std::size_t sequence_length(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned first = byte(0);
@@ -27,13 +27,13 @@ std::size_t sequence_length(std::string_view text) {
   return overlong || surrogate || too_large ? 0 : length;
 }
 
-/// Windows-1252 at 0x80 to 0x9f, as code points; everything else is Latin-1.
+/// Code points of Windows-1252 at 0x80 to 0x9f. All other bytes are Latin-1.
 constexpr std::array<std::uint16_t, 32> kWindows{0x20AC, 0x81,   0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021,
                                                  0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0x8D,   0x017D, 0x8F,
                                                  0x90,   0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014,
                                                  0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0x9D,   0x017E, 0x0178};
 
-/// A code point from 0x80 to 0xffff.
+/// Appends a code point from 0x80 to 0xffff.
 void append_utf8(unsigned code, std::string& text) {
   if (code < 0x800) {
     text += static_cast<char>(0xC0u | code >> 6u);

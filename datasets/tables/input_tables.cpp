@@ -23,11 +23,11 @@ std::vector<std::string> matches(const std::string& pattern) {
   const int code = ::glob(pattern.c_str(), 0, nullptr, &found);  // sorted by name
   std::vector<std::string> paths(found.gl_pathv, found.gl_pathv + found.gl_pathc);
   ::globfree(&found);
-  if (code != 0 || paths.empty()) throw FileError(pattern + ": no file has such a name");
+  if (code != 0 || paths.empty()) throw FileError(pattern + ": no matching file");
   return paths;
 }
 
-/// [tables + 1]; empty if the texts are longer than the files.
+/// Returns [tables + 1] byte counts; empty if a table is gzipped, because its text is longer than the file.
 std::vector<std::uint64_t> bytes_before_tables(const std::vector<std::string>& paths) {
   std::vector<std::uint64_t> before{0};
   for (const std::string& path : paths) {
@@ -70,16 +70,17 @@ std::string fingerprint_of(const std::string& path) {
 
 InputTables::InputTables(const std::vector<std::string>& inputs, const TableOptions& options)
     : paths_(expand_inputs(inputs)), options_(options) {
-  if (paths_.empty()) throw UsageError("no input is given");
+  if (paths_.empty()) throw UsageError("no input specified");
   stream_ = std::ranges::any_of(paths_, [](const std::string& path) { return molgraph::is_stream(path); });
-  if (stream_ && paths_.size() > 1) throw UsageError("standard input or a pipe cannot be read beside other inputs");
+  if (stream_ && paths_.size() > 1)
+    throw UsageError("standard input or a pipe cannot be read together with other inputs");
   reader_ = std::make_unique<TableReader>(paths_[0], options_);
   columns_ = reader_->columns();
   smiles_column_ = reader_->smiles_column();
   id_column_ = reader_->id_column();
   format_ = reader_->format();
   for (std::size_t table = 1; table < paths_.size(); ++table)
-    open(table);  // other columns are an error before any work
+    open(table);  // reports different columns before any work is done
   if (paths_.size() > 1) open(0);
   if (!stream_) bytes_before_ = bytes_before_tables(paths_);
 }
@@ -94,7 +95,7 @@ void InputTables::open(std::size_t table) {
   std::ranges::sort(theirs);
   std::ranges::sort(ours);
   if (theirs != ours || std::ranges::adjacent_find(ours) != ours.end()) {
-    throw DataError(paths_[table] + ": its columns are " + list_of(own) + ", those of " + paths_[0] + " are " +
+    throw DataError(paths_[table] + ": the columns are " + list_of(own) + ", but those of " + paths_[0] + " are " +
                     list_of(columns_));
   }
   std::unordered_map<std::string_view, std::size_t> places;

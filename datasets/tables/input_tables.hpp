@@ -1,4 +1,4 @@
-// Several tables read as one, in constant memory, from any place on.
+// Several tables read as one, in constant memory, from any position.
 #pragma once
 
 #include <cstdint>
@@ -10,19 +10,20 @@
 
 namespace molgraph {
 
-/// Where the tables are to be read on.
+/// Position at which reading of the tables continues.
 struct InputPosition {
   std::size_t table = 0;    ///< index of the table
-  std::int64_t number = 0;  ///< 0-based number of the next row, counted through all tables
+  std::int64_t number = 0;  ///< 0-based number of the next row across all tables
   TablePosition in_table;
 };
 
-/// All tables must have the columns of the first; where their order differs, cells are put into the first one's order.
+/// All tables must have the columns of the first. If their order differs, cells are put into the order of the first
+/// table.
 class InputTables {
  public:
-  /// `inputs`: paths, patterns ("library/*.csv.gz", sorted by name) or "-" alone for standard input. The columns of all
-  /// are looked at now. Throws FileError (nothing matches, unreadable), DataError (other columns), UsageError (a stream
-  /// beside other inputs).
+  /// `inputs`: paths, patterns ("library/*.csv.gz", sorted by name) or only "-" for standard input. Checks the columns
+  /// of all tables immediately. Throws FileError (no matching file, unreadable), DataError (different columns),
+  /// UsageError (a stream together with other inputs).
   InputTables(const std::vector<std::string>& inputs, const TableOptions& options);
 
   const std::vector<std::string>& columns() const { return columns_; }
@@ -30,21 +31,21 @@ class InputTables {
   int id_column() const { return id_column_; }    ///< -1 = row number
   TableFormat format() const { return format_; }  ///< of the first table
   std::size_t tables() const { return paths_.size(); }
-  /// "-" or a path.
+  /// Returns "-" or a path.
   const std::string& path(std::size_t table) const { return paths_[table]; }
-  /// Can be read only once.
+  /// True if the input can be read only once.
   bool is_stream() const { return stream_; }
 
-  /// False at the end. `row.row` counts within its table.
+  /// Returns false at the end. `row.row` counts within its table.
   bool next(TableRow& row);
-  /// Of the row that next() gave last.
+  /// Index of the table of the row that next() returned last.
   std::size_t table() const { return table_; }
   InputPosition position() const;
-  /// How much of all bytes lies before this place, from 0 to 1; -1 = unknown: a stream or gzipped tables.
+  /// Returns the share of all bytes before this position, from 0 to 1; -1 = unknown (a stream or gzipped tables).
   double share_before(const InputPosition& position) const;
-  /// Not for streams, but to go forward. Throws FileError.
+  /// Streams can only be moved forward. Throws FileError.
   void seek(const InputPosition& position);
-  /// True if next() would wait for whoever writes into the pipe.
+  /// True if next() would block until the other end of the pipe writes.
   bool would_wait() const { return reader_ && reader_->would_wait(); }
 
  private:
@@ -58,18 +59,18 @@ class InputTables {
   bool stream_ = false;
   std::unique_ptr<TableReader> reader_;
   std::size_t table_ = 0;
-  std::vector<std::size_t> place_;  ///< [columns] of the open table: index in columns_; empty = the same order
+  std::vector<std::size_t> place_;  ///< [columns] of the open table: index in columns_; empty = same order
   std::int64_t number_ = 0;
   std::vector<std::uint64_t> bytes_before_;  ///< [tables + 1]; empty = unknown
 };
 
-/// The paths that `inputs` stand for: patterns expanded and sorted, everything else as it is. Throws FileError.
+/// Returns the paths of `inputs`: expands and sorts patterns, keeps everything else. Throws FileError.
 std::vector<std::string> expand_inputs(const std::vector<std::string>& inputs);
 
-/// Text that changes when the content of a file does: its size, and a hash of its first and last 64 KiB. For files that
-/// are too long to be read twice.
+/// Returns text that changes when the content of a file changes: its size, and a hash of its first and last 64 KiB. For
+/// files that are too large to be read twice.
 std::string content_mark(const std::string& path);
-/// The file's name and its content_mark().
+/// Returns the file's name and its content_mark().
 std::string fingerprint_of(const std::string& path);
 
 }  // namespace molgraph

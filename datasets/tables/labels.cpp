@@ -23,7 +23,7 @@ struct Sign {
 constexpr std::array<Sign, 7> kSigns{
     {{"<", -1}, {">", 1}, {"~", 0, true}, {"=", 0}, {"\u2264", -1}, {"\u2265", 1}, {"\u2248", 0, true}}};
 
-/// The sign at the beginning of `text`, which loses it and the blanks behind it; null if there is none.
+/// Removes a sign and the blanks after it from the beginning of `text`; returns null if there is none.
 const Sign* take_sign(std::string_view& text) {
   for (const Sign& sign : kSigns) {
     if (!text.starts_with(sign.text)) continue;
@@ -33,8 +33,8 @@ const Sign* take_sign(std::string_view& text) {
   return nullptr;
 }
 
-/// What may stand behind a number: one word that begins as a unit does, with a letter, %, a degree sign, a micro sign
-/// or an angstrom sign; no second number. `apart`: a blank lies between.
+/// True for text that may be the unit of a number: one word that begins with a letter, %, a degree sign, a micro sign
+/// or an angstrom sign, without a second number. `apart`: a blank separates it from the number.
 bool is_unit(std::string_view text, bool apart) {
   constexpr std::size_t kLongest = 20;
   constexpr std::array<std::string_view, 5> kUnitSigns{"%", "\u00b0", "\u00b5", "\u03bc", "\u00c5"};
@@ -111,7 +111,7 @@ std::optional<MeasuredNumber> measured_number(std::string_view cell) {
   if (text.empty() || (above && below)) return std::nullopt;
   result.sign = trim(whole.substr(0, whole.size() - text.size()));
   result.bound = above ? 1 : below ? -1 : 0;
-  const std::size_t plus = text[0] == '+' ? 1 : 0;  // from_chars knows none
+  const std::size_t plus = text[0] == '+' ? 1 : 0;  // from_chars does not accept a plus sign
   double ignored = 0;
   const char* end = std::from_chars(text.data() + plus, text.data() + text.size(), ignored).ptr;
   result.digits = text.substr(0, static_cast<std::size_t>(end - text.data()));

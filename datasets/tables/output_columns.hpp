@@ -1,5 +1,5 @@
-// The columns that scoring adds to a table. molgraph-score names its columns by this list, and training leaves them out
-// by it.
+// Columns that scoring adds to a table. molgraph-score names its columns from this list, and training ignores these
+// columns.
 #pragma once
 
 #include <set>
@@ -10,15 +10,15 @@
 namespace molgraph {
 
 namespace output_column {
-// Behind a target's name.
+// Suffixes of a target's name.
 inline constexpr const char *kPrediction = "_pred", *kProbability = "_prob_", *kDeviation = "_std", *kLow = "_low",
                             *kHigh = "_high", *kAtoms = "_atoms", *kBaseline = "_baseline",
                             *kDescriptors = "_descriptors", *kBlend = "_blend";
-// In front of a target's name: the measured value of the nearest training molecule.
+// Prefix of a target's name: the measured value of the nearest training molecule.
 inline constexpr const char* kDomain = "domain_";
-// In front of any of these names where the input has a column of that name.
+// Prefix of any of these names if the input already has a column of that name.
 inline constexpr const char* kTaken = "molgraph_";
-// Whole names.
+// Complete names.
 inline constexpr const char *kNearestDistance = "nearest_distance", *kNearestId = "nearest_id",
                             *kSimilarity = "domain_similarity", *kDomainId = "domain_id",
                             *kDomainSmiles = "domain_smiles", *kPercentile = "domain_percentile",
@@ -26,14 +26,14 @@ inline constexpr const char *kNearestDistance = "nearest_distance", *kNearestId 
                             *kRollout = "rollout", *kStatus = "status", *kReason = "reason";
 }  // namespace output_column
 
-/// Which columns of a table these programs wrote.
+/// Detects columns that these programs wrote.
 class OutputColumns {
  public:
   /// `columns`: all names of the table.
   explicit OutputColumns(const std::vector<std::string>& columns);
 
-  /// True, in any case, for names that end in _pred, _std, _pred_N or _std_N, names with _prob_ in them, names that
-  /// begin with molgraph_, and the whole names above; where the table has NAME_pred also for NAME_low, NAME_high,
+  /// True, in any case, for names that end in _pred, _std, _pred_N or _std_N, names that contain _prob_, names that
+  /// begin with molgraph_, and the complete names above. If the table has NAME_pred, also true for NAME_low, NAME_high,
   /// NAME_atoms, NAME_baseline, NAME_descriptors, NAME_blend, NAME_std_CLASS and domain_NAME.
   bool contains(std::string_view name) const;
 

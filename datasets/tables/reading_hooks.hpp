@@ -1,4 +1,4 @@
-// How readers of text speak to the program that reads, and how it can end them.
+// Callbacks through which readers report messages and can be stopped.
 #pragma once
 
 #include <functional>
@@ -6,13 +6,13 @@
 
 namespace molgraph {
 
-/// What reading calls; each may be empty. Whoever reads in a thread of its own is called there.
+/// Callbacks of a reader; each may be empty. They are called in the thread that reads.
 struct ReadingHooks {
-  /// A decision that people may want to know of, or (`warning`) something odd: one line that names the input. Comes
-  /// again whenever the input is opened again.
+  /// Receives one line that names the input: a decision to report or, if `warning`, a problem. Repeated each time the
+  /// input is opened.
   std::function<void(const std::string& text, bool warning)> say;
-  /// Called at least once per MiB of text, and ten times a second while input is awaited; what it throws ends the
-  /// reading.
+  /// Called at least once per MiB of text, and ten times a second while waiting for input. An exception that it throws
+  /// ends the reading.
   std::function<void()> look;
 };
 

@@ -7,7 +7,7 @@
 namespace molgraph {
 namespace {
 
-/// Name in "> 25 <LOGP> (id)"; empty if the line is no header of a data item.
+/// Returns the name in "> 25 <LOGP> (id)"; empty if the line is not the header of a data item.
 std::string property_name(const std::string& line) {
   if (line.empty() || line[0] != '>') return {};
   const auto open = line.find('<');
@@ -27,8 +27,7 @@ bool read_sdf_record(LineReader& lines, std::int64_t row, SdfRecord& record) {
     record.bytes += line.size() + 1;
     if (record.bytes > kMostRowBytes)
       throw DataError(lines.name(), row + 1,
-                      "a record longer than " + std::to_string(kMostRowBytes >> 20u) + " MiB, which is the limit",
-                      record.title);
+                      "a record exceeds the limit of " + std::to_string(kMostRowBytes >> 20u) + " MiB", record.title);
     if (line.starts_with("$$$$")) return true;
     anything = anything || !trim(line).empty();
     if (number == 1) record.title = trim(line);
@@ -50,7 +49,7 @@ bool read_sdf_record(LineReader& lines, std::int64_t row, SdfRecord& record) {
       }
     }
   }
-  return anything;  // blank lines behind the last "$$$$" are no record
+  return anything;  // blank lines after the last "$$$$" are not a record
 }
 
 }  // namespace molgraph

@@ -34,7 +34,8 @@ Spool::Spool() {
   folder_ = error ? "/tmp" : folder.string();
   std::string name = folder_ + "/molgraph-input-XXXXXX";
   file_ = ::mkstemp(name.data());
-  if (file_ < 0) throw FileError("no temporary file in " + folder_ + " for the input: " + std::strerror(errno));
+  if (file_ < 0)
+    throw FileError("cannot create a temporary file in " + folder_ + " for the input: " + std::strerror(errno));
   ::unlink(name.c_str());
 }
 
@@ -44,7 +45,8 @@ void Spool::write(std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(file_, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) throw FileError("the input's copy does not fit into " + folder_ + ": " + std::strerror(errno));
+    if (written < 0)
+      throw FileError("cannot write the temporary copy of the input to " + folder_ + ": " + std::strerror(errno));
     bytes.remove_prefix(static_cast<std::size_t>(written));
   }
 }

@@ -1,4 +1,4 @@
-// A temporary file without a name, for text that can be read only once or has to be put in another order.
+// An unnamed temporary file, for text that can be read only once or must be reordered.
 #pragma once
 
 #include <string>
@@ -8,8 +8,7 @@
 
 namespace molgraph {
 
-/// Nothing is left behind, however the program ends. Throws FileError when the disk is full or there is no place for
-/// it.
+/// Leaves no file, however the program ends. Throws FileError if the disk is full or the file cannot be created.
 class Spool {
  public:
   Spool();
@@ -18,7 +17,7 @@ class Spool {
   Spool& operator=(const Spool&) = delete;
 
   void write(std::string_view bytes);
-  /// A name under which this process can open it, any number of times.
+  /// Returns a path under which this process can open the file any number of times.
   std::string path() const;
 
  private:
@@ -26,12 +25,12 @@ class Spool {
   std::string folder_;
 };
 
-/// Standard input, a pipe, a socket: what can be read only once.
+/// True for input that can be read only once: standard input, a pipe, a socket.
 bool is_stream(const std::string& path);
-/// Appends everything a stream gives (gzip unpacked).
+/// Appends the complete content of a stream (gzip decompressed).
 void copy_stream(const std::string& path, Spool& spool, const ReadingHooks& hooks = {});
-/// Appends the lines of `list` whose 0-based numbers stand in `index` (separated by commas, blanks or line ends), in
-/// the order of the index. Throws DataError for a number that is none or lies outside the list.
+/// Appends the lines of `list` whose 0-based numbers `index` contains (separated by commas, blanks or line ends), in
+/// the order of the index. Throws DataError for text that is not a number and for numbers outside the list.
 void copy_picked_lines(const std::string& list, const std::string& index, Spool& spool);
 
 }  // namespace molgraph

@@ -1,4 +1,4 @@
-// Columns by name.
+// Look-up of columns by name.
 #include <utility>
 
 #include "datasets/system/text.hpp"

@@ -11,10 +11,10 @@ namespace molgraph {
 namespace {
 
 constexpr std::size_t kSampleRows = 50;
-constexpr std::size_t kMostSmiles = 2000;  // characters of a cell that is tried as SMILES
+constexpr std::size_t kMostSmiles = 2000;  // maximum number of characters of a cell that is parsed as SMILES
 
-/// Takes a cell from the front of the text and says what ended it: the delimiter, a line end or the text's end ('\0').
-/// `whole` is false where a quotation mark stays open.
+/// Consumes a cell from the front of the text and returns what ended it: the delimiter, a line end or the end of the
+/// text ('\0'). `whole` is false if a quotation mark is not closed.
 char take_cell(std::string_view& text, char delimiter, char line_end, std::string& cell, bool& whole) {
   cell.clear();
   whole = true;
@@ -46,7 +46,7 @@ bool is_number_like(std::string_view cell) {
   return number_of_cell(cell).has_value() || has_decimal_comma(cell) || has_thousands_commas(cell);
 }
 
-/// "0", "1", "2" ...: how a data frame without names numbers its columns.
+/// True for "0", "1", "2" ..., the column names of a data frame without names.
 bool counts_up(const std::vector<std::string>& cells) {
   std::vector<double> numbers;
   for (const std::string& cell : cells)
@@ -60,7 +60,7 @@ bool is_molecule(std::string_view cell) {
   return !text.empty() && text.size() <= kMostSmiles && looks_like_smiles(text) && parses_as_smiles(text);
 }
 
-/// What the cells of one column are, its first line apart.
+/// Content of one column below the first line.
 struct ColumnKind {
   std::size_t filled = 0, numbers = 0, molecules = 0;
   bool is_numbers() const { return filled > 0 && 2 * numbers >= filled; }
@@ -85,11 +85,11 @@ bool is_wanted(std::string_view cell, const std::string& wanted) {
   return !trim(wanted).empty() && lower(trim(cell)) == lower(trim(wanted));
 }
 
-/// How well a delimiter does; better ones compare greater.
+/// Quality of a delimiter; better ones compare greater.
 struct Fit {
   bool named = false;      ///< a cell of the first line names the SMILES column
   bool molecules = false;  ///< there is a column of molecules
-  double alike = 0;        ///< share of the rows with as many cells as the first line
+  double alike = 0;        ///< share of rows with as many cells as the first line
   auto operator<=>(const Fit&) const = default;
 };
 
@@ -166,7 +166,7 @@ HeaderVerdict find_header(const SampleRows& rows, const std::string& wanted) {
   for (std::size_t c = 0; c < cells.size(); ++c) {
     if (kinds[c].is_numbers()) numbers = numbers || is_number_like(cells[c]);
     if (!kinds[c].is_molecules()) continue;
-    molecules = molecules || looks_like_smiles(trim(cells[c]));  // a miswritten one counts too
+    molecules = molecules || looks_like_smiles(trim(cells[c]));  // includes malformed SMILES
   }
   const bool data = molecules || (numbers && !named && !counts_up(cells));
   return {!data, named && !data};
@@ -181,7 +181,7 @@ MoleculeColumn find_molecule_column(const std::vector<std::string>& columns, con
   if (rows.empty() && named == columns.end()) return {0};
   if (rows.empty()) return {static_cast<int>(named - columns.begin()), true};
 
-  // Without names the first row says how many columns there are; what a longer row has beyond them is none.
+  // Without names, the first row determines the number of columns; excess cells of longer rows are ignored.
   const std::size_t width = columns.empty() ? rows[0].size() : columns.size();
   const auto kinds = kinds_of(rows, 0, width);
   MoleculeColumn found{-1, true};
@@ -191,7 +191,7 @@ MoleculeColumn find_molecule_column(const std::vector<std::string>& columns, con
   for (const int c : good)
     if (found.column < 0 && !columns.empty() && names_molecules(columns[static_cast<std::size_t>(c)])) found.column = c;
   if (found.column < 0 && !good.empty() && (good.size() == 1 || good[0] == 0)) found.column = good[0];
-  // Nothing parses, but one name says what it holds: then the rows are invalid, not the table.
+  // If no cell parses but one name contains "smiles", the rows are invalid, not the table.
   const auto says_smiles = [](const std::string& column) { return lower(column).find("smiles") != std::string::npos; };
   if (good.empty() && std::ranges::count_if(columns, says_smiles) == 1)
     found.column = static_cast<int>(std::ranges::find_if(columns, says_smiles) - columns.begin());

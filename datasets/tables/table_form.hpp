@@ -1,5 +1,5 @@
-// The form of a CSV or TSV, found from its first lines: what separates its cells, whether the first line is a header,
-// and which column holds the molecules.
+// The form of a CSV or TSV, determined from its first lines: the delimiter, whether the first line is a header, and
+// which column contains the molecules.
 #pragma once
 
 #include <cstddef>
@@ -11,41 +11,43 @@
 
 namespace molgraph {
 
-/// Cells of the first lines, as far as they can be seen without reading on. Private to this room.
+/// Cells of the first lines, as far as they are buffered. Private to this folder.
 using SampleRows = std::vector<std::vector<std::string>>;
 
-/// The first rows of the text, quotation marks taken away and blank lines left out; a last row that the text may cut is
-/// no part of it.
+/// Returns the first rows of the text, without quotation marks and blank lines. Leaves out a last row that may be
+/// incomplete.
 SampleRows sample_rows(std::string_view head, char delimiter, char line_end = '\n');
 
-/// What separates the cells where the first line says so, as Excel's "sep=;": comma, semicolon, tab or bar. '\0' where
-/// it says nothing.
+/// Returns the delimiter that the first line declares, as in Excel's "sep=;": comma, semicolon, tab or bar. Returns
+/// '\0' if the line is not such a declaration.
 char separator_line(std::string_view head, char line_end = '\n');
 
-/// Comma, tab or semicolon, whichever makes a table of the text: the one with a column named as SMILES are, else the
-/// one whose rows have most often as many cells as the first; `usual` where they are alike or the first line holds none
-/// of the others. `wanted`: the SMILES column's name, if the user gave one.
+/// Returns the delimiter (comma, tab or semicolon) that fits the text best. The criteria, in this order, are: a column
+/// with a usual name for SMILES, a column of molecules, and the share of rows that have as many cells as the first.
+/// Returns `usual` in case of a tie or if the first line contains no other candidate. `wanted`: the name of the SMILES
+/// column, if the user specified one.
 char find_delimiter(std::string_view head, char usual, std::string_view candidates, const std::string& wanted,
                     char line_end = '\n');
 
-/// Is the first line one of names? `sure`: a cell of it names the SMILES column, so that nobody needs to be told.
+/// Whether the first line is a header. `sure`: one of its cells names the SMILES column, so no message is needed.
 struct HeaderVerdict {
   bool header = true;
   bool sure = false;
 };
-/// The first line against the others: it is data where a cell of it is a molecule, or looks like a miswritten one, in a
-/// column of molecules, or a number in a column of numbers; `sure` where a name of it says that it is a header.
+/// Compares the first line with the others. It is data if one of its cells is a molecule, or resembles a malformed one,
+/// in a column of molecules, or a number in a column of numbers. `sure` if one of its names shows that it is a header.
 HeaderVerdict find_header(const SampleRows& rows, const std::string& wanted);
 
-/// Which column holds the molecules.
+/// The column that contains the molecules.
 struct MoleculeColumn {
-  int column = -1;            ///< -1 = none is named so, and of none the cells parse
-  bool by_cells = false;      ///< it was not named smiles or canonical_smiles
+  int column = -1;            ///< -1 = no column has a usual name or cells that parse
+  bool by_cells = false;      ///< the name was not smiles or canonical_smiles
   std::vector<int> others{};  ///< further columns whose cells parse
 };
-/// `columns`: the names, empty where there are none; `rows`: of data alone. By the name smiles or canonical_smiles;
-/// else by another common name (structure, mol, ...smiles...) if its cells parse; else the first column if its cells
-/// parse, or the only one of which they do. Where there are no rows to look at, a common name or the first column.
+/// Finds the column of molecules. `columns`: the names, empty if there are none; `rows`: only data. The order of
+/// preference is: the name smiles or canonical_smiles; another common name (structure, mol, ...smiles...) if the cells
+/// parse; the first column if its cells parse; the only column whose cells parse. Without rows: a common name,
+/// otherwise the first column.
 MoleculeColumn find_molecule_column(const std::vector<std::string>& columns, const SampleRows& rows);
 
 }  // namespace molgraph

@@ -10,7 +10,7 @@
 namespace molgraph {
 namespace {
 
-constexpr std::size_t kMostName = 200;  // characters of a column's name that is looked at
+constexpr std::size_t kMostName = 200;  // maximum number of characters of a column's name that is examined
 
 std::string_view first_filled_line(std::string_view head) {
   while (!head.empty()) {
@@ -42,7 +42,7 @@ TableFormat table_format_from_string(const std::string& text) {
   if (word == "tsv") return TableFormat::tsv;
   if (word == "smi") return TableFormat::smi;
   if (word == "sdf") return TableFormat::sdf;
-  throw UsageError("unknown table format '" + text + "': csv, tsv, smi or sdf");
+  throw UsageError("unknown table format '" + text + "': use csv, tsv, smi or sdf");
 }
 
 TableFormat format_by_suffix(const std::string& path) {
@@ -67,7 +67,7 @@ bool looks_like_smiles(std::string_view text) {
     } else if (text.substr(at).starts_with("Cl") || text.substr(at).starts_with("Br")) {
       ++at;
     } else if ((c == ' ' || c == '\t') && text.substr(at + 1).starts_with('|')) {
-      return true;  // ChemAxon's extensions
+      return true;  // ChemAxon extensions
     } else if (atoms.find(c) == std::string_view::npos && others.find(c) == std::string_view::npos) {
       return false;
     }
@@ -87,7 +87,7 @@ TableFormat format_by_content(std::string_view head) {
   const std::string_view line = first_filled_line(head);
   const auto blank = std::min(line.find_first_of(" \t"), line.size());
   const bool starts_with_smiles = parses_as_smiles(line.substr(0, blank));
-  // SMILES, a blank, and a name that may hold anything: no cell of a CSV begins so, unless quoted.
+  // SMILES, a blank and any name: an unquoted CSV cell does not begin this way.
   if (blank < line.size() && starts_with_smiles) {
     const auto tabs = std::ranges::count(line, '\t');
     return tabs > 1 ? TableFormat::tsv : TableFormat::smi;
@@ -119,7 +119,7 @@ std::string why_not_text(std::string_view head, const std::string& name) {
     std::string_view magic;
     const char* what;
   };
-  constexpr const char* kWorkbook = "is an Excel workbook: save the sheet as CSV (UTF-8) and give that file";
+  constexpr const char* kWorkbook = "is an Excel workbook: save the sheet as CSV (UTF-8) and use that file";
   static constexpr Kind kKinds[] = {
       {"\xD0\xCF\x11\xE0"sv, kWorkbook},
       {"BZh91AY&SY"sv, "is compressed with bzip2: unpack it (bunzip2) or pipe it in (bzcat FILE | ... -i -)"},
@@ -138,12 +138,12 @@ std::string why_not_text(std::string_view head, const std::string& name) {
   if (head.starts_with("PK\x03\x04")) {
     const std::string file = lower(name);
     if (file.ends_with(".xlsx") || file.ends_with(".xlsm")) return kWorkbook;
-    if (file.ends_with(".ods")) return "is an OpenDocument workbook: save the sheet as CSV (UTF-8) and give that file";
+    if (file.ends_with(".ods")) return "is an OpenDocument workbook: save the sheet as CSV (UTF-8) and use that file";
     return "is a zip archive: unpack it; if it is an Excel workbook, save the sheet as CSV (UTF-8)";
   }
   for (const Kind& kind : kKinds)
     if (head.starts_with(kind.magic)) return kind.what;
-  // bzip2 has nine block sizes, of which the table above names the usual one.
+  // bzip2 has nine block sizes; the table above contains only the usual one.
   return head.size() > 4 && head.starts_with("BZh") && head.substr(4).starts_with("1AY&SY") ? kKinds[1].what : "";
 }
 

@@ -35,7 +35,7 @@ struct ByteStream::State {
   bool file_ended = false;
   std::vector<unsigned char> raw = std::vector<unsigned char>(kRawBytes);
   std::size_t raw_begin = 0, raw_end = 0;
-  std::uint64_t given = 0;  ///< bytes of text handed out
+  std::uint64_t given = 0;  ///< bytes of text returned so far
   z_stream inflater{};
 
   ~State() {
@@ -43,7 +43,7 @@ struct ByteStream::State {
     if (owned) ::close(file);
   }
 
-  /// Reads more raw bytes behind those that are left. False at the end of the file.
+  /// Appends raw bytes to those that remain. Returns false at the end of the file.
   bool fill() {
     if (file_ended) return false;
     if (raw_begin > 0) {
@@ -61,7 +61,7 @@ struct ByteStream::State {
     return got > 0;
   }
 
-  /// Waits for input that a read would wait for, and looks up now and then meanwhile.
+  /// Waits for input and calls `look` regularly meanwhile.
   void wait() const {
     if (!hooks.look) return;
     pollfd one{file, POLLIN, 0};
@@ -78,7 +78,7 @@ struct ByteStream::State {
     return raw_end - raw_begin >= 2 && raw[raw_begin] == 0x1f && raw[raw_begin + 1] == 0x8b;
   }
 
-  /// Between members: true if another one begins. Zero padding is allowed, as gzip does; anything else is damage.
+  /// Between members: returns true if another one begins. Zero padding is allowed, as in gzip; other bytes are damage.
   bool next_member() {
     while (true) {
       while (raw_begin < raw_end && raw[raw_begin] == 0) ++raw_begin;
@@ -95,7 +95,7 @@ struct ByteStream::State {
     inflater.next_out = reinterpret_cast<unsigned char*>(buffer);
     inflater.avail_out = static_cast<uInt>(std::min<std::size_t>(size, 1u << 30));
     const uInt wanted = inflater.avail_out;
-    while (inflater.avail_out == wanted) {  // a member may be empty, and a piece of input may give no output
+    while (inflater.avail_out == wanted) {  // a member may be empty, and a piece of input may produce no output
       if (!member_open && !next_member()) return 0;
       if (raw_begin == raw_end && !fill())
         throw FileError(name + ": damaged gzip file: it ends in the middle of its compressed data (truncated?)");
@@ -120,14 +120,15 @@ ByteStream::ByteStream(const std::string& path, const std::string& shown, Readin
   if (path == "-") {
     state_->file = STDIN_FILENO;
   } else {
-    // A pipe without a writer must not hold up an open() that nothing can end: wait() waits for it instead.
+    // open() must not block on a pipe without a writer, because it cannot be interrupted. wait() waits instead.
     state_->file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | (state_->hooks.look ? O_NONBLOCK : 0));
     if (state_->file < 0) throw FileError(state_->name + ": cannot be opened: " + std::strerror(errno));
     state_->owned = true;
     ::fcntl(state_->file, F_SETFL, ::fcntl(state_->file, F_GETFL) & ~O_NONBLOCK);
   }
   if (state_->at_gzip_magic()) {
-    if (inflateInit2(&state_->inflater, 15 + 16) != Z_OK) throw FileError(state_->name + ": zlib does not start");
+    if (inflateInit2(&state_->inflater, 15 + 16) != Z_OK)
+      throw FileError(state_->name + ": zlib cannot be initialised");
     state_->gzip = state_->member_open = true;
   }
 }
@@ -160,7 +161,8 @@ void ByteStream::seek(std::uint64_t offset) {
   while (state.given < offset &&
          read(passed.data(), std::min<std::uint64_t>(passed.size(), offset - state.given)) > 0) {
   }
-  if (state.given != offset) throw FileError(state.name + ": has no byte " + std::to_string(offset) + " to go on at");
+  if (state.given != offset)
+    throw FileError(state.name + ": ends before byte " + std::to_string(offset) + ", where reading should continue");
 }
 
 bool ByteStream::would_wait(int milliseconds) const {
@@ -226,8 +228,8 @@ void LineReader::make_utf8(std::string& line) {
     const std::size_t from = line.find_last_of(std::string("\t,;\"\0", 5), valid);
     const std::string cell = line.substr(from == std::string::npos ? 0 : from + 1);
     const std::size_t end = cell.find_first_of("\t,;\"\r", 1);
-    hooks_.say(name() + ": is not UTF-8; read as Windows-1252 (Latin-1), as in '" +
-                   shown_head(as_utf8(cell.substr(0, end)), kShownLine) + "'; if that is wrong, save it as UTF-8",
+    hooks_.say(name() + ": is not UTF-8; read as Windows-1252 (Latin-1), for example '" +
+                   shown_head(as_utf8(cell.substr(0, end)), kShownLine) + "'; if this is wrong, save the file as UTF-8",
                true);
   }
   said_encoding_ = true;
@@ -246,10 +248,9 @@ bool LineReader::next(std::string& line, std::int64_t row, std::size_t most, Pas
     const std::size_t length = stop ? static_cast<std::size_t>(stop - start) : end_ - begin_;
     const std::size_t kept = std::min(length, most - line.size());
     if (kept < length && beyond == nullptr)
-      throw DataError(
-          name(), row + 1,
-          "a line longer than " + std::to_string(most >> 20u) + " MiB, which is the limit; is this a table?",
-          as_utf8(line.substr(0, 80)));
+      throw DataError(name(), row + 1,
+                      "a line exceeds the limit of " + std::to_string(most >> 20u) + " MiB; is this a table?",
+                      as_utf8(line.substr(0, 80)));
     line.append(start, kept);
     if (kept < length) {
       beyond->bytes += length - kept;

@@ -1,4 +1,4 @@
-// Plain, gzipped and standard input as a stream of bytes, and that stream as lines.
+// Plain files, gzipped files and standard input as a stream of bytes and as lines.
 #pragma once
 
 #include <cstddef>
@@ -12,21 +12,21 @@
 
 namespace molgraph {
 
-/// Bytes of a file or of standard input ("-"). Gzip is recognised by its first bytes, whatever the name says, and
-/// unpacked on the fly; several members one after the other are one text. Constant memory.
+/// Bytes of a file or of standard input ("-"). Gzip is recognised by its first bytes, whatever the file name, and
+/// decompressed while reading; consecutive gzip members form one text. Uses constant memory.
 class ByteStream {
  public:
-  /// `shown` names the input in messages; "" = the path, or "standard input". Throws FileError.
+  /// `shown` is the name of the input in messages; "" = the path, or "standard input". Throws FileError.
   explicit ByteStream(const std::string& path, const std::string& shown = {}, ReadingHooks hooks = {});
   ~ByteStream();
   ByteStream(const ByteStream&) = delete;
   ByteStream& operator=(const ByteStream&) = delete;
 
-  /// 0 at the end. Throws FileError on read errors and on damaged or truncated gzip data.
+  /// Returns 0 at the end. Throws FileError on read errors and on damaged or truncated gzip data.
   std::size_t read(char* buffer, std::size_t size);
-  /// Goes on at this byte of the text; one before the current place only in a plain file. Throws FileError.
+  /// Continues at this byte of the text. Only a plain file can be moved backwards. Throws FileError.
   void seek(std::uint64_t offset);
-  /// True if a read would wait, for longer than this, for whoever writes into the pipe.
+  /// True if a read would block for longer than this because the other end of the pipe does not write.
   bool would_wait(int milliseconds = 0) const;
   const std::string& name() const;
 
@@ -35,12 +35,12 @@ class ByteStream {
   std::unique_ptr<State> state_;
 };
 
-/// Lines of a ByteStream, as UTF-8: a line that is none is read as Windows-1252 (Latin-1), which is said once. A UTF-8
-/// byte order mark is skipped; UTF-16, workbooks and other files that are no text are refused with advice (FileError).
-/// A file that has carriage returns and no line feed in its first 64 KiB is read as one of those line ends.
+/// Lines of a ByteStream, as UTF-8. A line that is not valid UTF-8 is read as Windows-1252 (Latin-1); the first one is
+/// reported. A UTF-8 byte order mark is skipped. UTF-16, workbooks and other files that are not text throw FileError
+/// with advice. If the first 64 KiB contain carriage returns but no line feed, lines end with carriage returns.
 class LineReader {
  public:
-  /// Of a line that is too long: what is not in the text.
+  /// The part of a line above the limit that was not kept.
   struct PassedOver {
     std::uint64_t bytes = 0, quotes = 0;
   };
@@ -48,17 +48,17 @@ class LineReader {
 
   explicit LineReader(const std::string& path, const std::string& shown = {}, ReadingHooks hooks = {});
 
-  /// The next line without its end; a carriage return before the line feed is left in place, because inside quotation
-  /// marks it belongs to the cell. False at the end. A line above `most` bytes is a DataError naming `row` (0-based);
-  /// with `beyond`, what lies above is passed over and described there instead.
+  /// Reads the next line without its line end. A carriage return before the line feed is kept, because inside quotation
+  /// marks it belongs to the cell. Returns false at the end. A line above `most` bytes throws a DataError that names
+  /// `row` (0-based); with `beyond`, the excess is skipped and described there instead.
   bool next(std::string& line, std::int64_t row, std::size_t most = kMostLine, PassedOver* beyond = nullptr);
-  /// Up to `most` bytes (at most kMostPeek) from the current position, without consuming them; fewer if a pipe has
-  /// given a line and then pauses.
+  /// Returns up to `most` bytes (at most kMostPeek) from the current position without consuming them; fewer if a pipe
+  /// pauses after a complete line.
   std::string_view peek(std::size_t most = std::size_t{64} << 10);
-  /// Byte of the (unpacked) text where the next line begins; and going on there, as ByteStream::seek().
+  /// Byte of the (decompressed) text where the next line begins. seek() continues there, like ByteStream::seek().
   std::uint64_t offset() const { return read_ - (end_ - begin_); }
   void seek(std::uint64_t offset);
-  /// True if nothing is left to read until the other side of the pipe writes.
+  /// True if the buffer is empty and the other end of the pipe has not written yet.
   bool would_wait() const { return begin_ == end_ && !at_end_ && stream_.would_wait(); }
   char line_end() const { return line_end_; }
   const std::string& name() const { return stream_.name(); }

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kShownName = 60;
 constexpr std::size_t kLookAheadRecords = 1000;
-constexpr std::size_t kLookAheadBytes = std::size_t{64} << 20;  // of text, and what the properties take beside it
+constexpr std::size_t kLookAheadBytes = std::size_t{64} << 20;  // of text, including memory for the properties
 
 int find_any_case(const std::vector<std::string>& columns, std::initializer_list<std::string_view> names) {
   for (const std::string_view name : names)
@@ -27,7 +27,7 @@ int find_any_case(const std::vector<std::string>& columns, std::initializer_list
   return -1;
 }
 
-/// Names in a message: what is called a table may be anything.
+/// Names in a message, shortened, because the file may not be a table.
 std::string shown(std::vector<std::string> names) {
   for (std::string& name : names) name = shown_head(name, kShownName);
   return list_of(names);
@@ -44,14 +44,14 @@ struct TableReader::State {
   std::int64_t row = 0;  ///< number of the next row
   ReadingHooks hooks;
   std::string line;                ///< reused
-  std::vector<std::string> cells;  ///< reused; no more of them than the table has columns
-  std::size_t cell_count = 0;      ///< that the row has
-  bool surplus = false;            ///< one that is not among `cells` is not empty
-  std::string too_long;            ///< why the row has no cells, if its line is above the limit
-  std::int64_t blank_lines = 0;    ///< read, but not yet known to stand before another row
-  bool held = false;               ///< `cells` hold a row that comes after the blank lines
-  std::deque<SdfRecord> records;   ///< read ahead for the columns
-  bool has_names = false;          ///< SDF: there is a column for the title
+  std::vector<std::string> cells;  ///< reused; at most as many as the table has columns
+  std::size_t cell_count = 0;      ///< number of cells of the row
+  bool surplus = false;            ///< a cell that is not in `cells` is not empty
+  std::string too_long;            ///< why the row has no cells, if its line exceeds the limit
+  std::int64_t blank_lines = 0;    ///< blank lines read; it is not yet known whether another row follows
+  bool held = false;               ///< `cells` contain the row after the blank lines
+  std::deque<SdfRecord> records;   ///< read in advance to find the columns
+  bool has_names = false;          ///< SDF: the title has a column
   std::unordered_map<std::string, std::size_t> property_columns;  ///< SDF
 
   State(const std::string& path, const TableOptions& options)
@@ -62,14 +62,14 @@ struct TableReader::State {
     if (format == TableFormat::automatic) format = format_by_content(lines.peek());
     if (lines.peek().empty()) throw DataError(lines.name() + ": is empty");
     if (format == TableFormat::sdf && (options.header || options.no_header))
-      throw UsageError(lines.name() + ": --header and --no-header would do nothing: an SDF has no line of names");
+      throw UsageError(lines.name() + ": --header and --no-header would do nothing: an SDF has no header line");
     if (format == TableFormat::sdf) start_sdf();
     else if (format == TableFormat::smi) start_smi(options);
     else start_csv(options);
     choose_columns(options);
   }
 
-  /// Cells of the next record of a CSV or TSV. `blank`: the line had nothing on it at all.
+  /// Reads the cells of the next record of a CSV or TSV. `blank`: the line was empty.
   bool read_csv(bool& blank);
   bool read_smi(bool& blank);
   bool read_cells(bool& blank) { return format == TableFormat::smi ? read_smi(blank) : read_csv(blank); }
@@ -89,18 +89,18 @@ struct TableReader::State {
   bool next_sdf(TableRow& out);
 };
 
-/// The line that a row begins with. One that is too long is passed over: then the row has no cells.
+/// Reads the first line of a row. A line above the limit is skipped, and the row has no cells.
 bool TableReader::State::read_line() {
   LineReader::PassedOver beyond;
   too_long.clear();
   if (!lines.next(line, row, kMostRowBytes, &beyond)) return false;
   if (beyond.bytes == 0) return true;
-  too_long = "a line of " + std::to_string(line.size() + beyond.bytes) + " bytes, the limit is " +
+  too_long = "a line of " + std::to_string(line.size() + beyond.bytes) + " bytes, but the limit is " +
              std::to_string(kMostRowBytes >> 20u) + " MiB";
   const bool header = columns.empty();
   const auto quotes = beyond.quotes + static_cast<std::uint64_t>(std::ranges::count(line, '"'));
-  if (header || (format != TableFormat::smi && quotes % 2 > 0))  // its last cell would go on in the next line
-    throw DataError(lines.name(), header ? 0 : row + 1, header ? "its first line is " + too_long : too_long,
+  if (header || (format != TableFormat::smi && quotes % 2 > 0))  // its last cell would continue in the next line
+    throw DataError(lines.name(), header ? 0 : row + 1, header ? "the first line is " + too_long : too_long,
                     line.substr(0, kShownName));
   line.clear();
   return true;
@@ -110,7 +110,7 @@ bool TableReader::State::read_csv(bool& blank) {
   if (!read_line()) return false;
   const std::size_t kept = columns.empty() ? kMostColumns : columns.size();
   std::size_t at = 0, bytes = line.size();
-  std::string beyond;  // cells that the table has no column for are counted, not kept
+  std::string beyond;  // excess cells are counted, not kept
   cell_count = 0;
   surplus = false;
   blank = (line.empty() && too_long.empty()) || line == "\r";
@@ -119,20 +119,20 @@ bool TableReader::State::read_csv(bool& blank) {
     std::string& cell = cell_count < kept ? cells[cell_count] : beyond;
     ++cell_count;
     cell.clear();
-    if (at < line.size() && line[at] == '"') {  // a quotation mark elsewhere than at the start is a character
+    if (at < line.size() && line[at] == '"') {  // a quotation mark elsewhere is an ordinary character
       ++at;
       while (true) {
         const auto quote = line.find('"', at);
         cell.append(line, at, quote == std::string::npos ? quote : quote - at);
-        if (quote == std::string::npos) {  // the cell goes on in the next line
+        if (quote == std::string::npos) {  // the cell continues in the next line
           cell += lines.line_end();
           if (!lines.next(line, row, kMostRowBytes))
             throw DataError(lines.name(), row + 1, "the quotation mark that opens this cell is never closed", cell);
           bytes += line.size() + 1;
           if (bytes > kMostRowBytes)
             throw DataError(lines.name(), row + 1,
-                            "a row longer than " + std::to_string(kMostRowBytes >> 20u) +
-                                " MiB, which is the limit; perhaps the quotation mark that opens this cell is never "
+                            "a row exceeds the limit of " + std::to_string(kMostRowBytes >> 20u) +
+                                " MiB; perhaps the quotation mark that opens this cell is never "
                                 "closed",
                             cell);
           at = 0;
@@ -159,7 +159,7 @@ bool TableReader::State::read_csv(bool& blank) {
 bool TableReader::State::read_smi(bool& blank) {
   if (!read_line()) return false;
   strip_carriage_return(line);
-  const auto start = std::min(line.find_first_not_of(' '), line.size());  // a tab first: no SMILES, but a name
+  const auto start = std::min(line.find_first_not_of(' '), line.size());  // a leading tab: no SMILES, only a name
   const auto end = std::min(line.find_first_of(" \t", start), line.size());
   const auto name = std::min(line.find_first_not_of(" \t", end), line.size());
   cells.assign({line.substr(start, end - start), line.substr(name)});
@@ -182,14 +182,14 @@ void TableReader::State::choose_delimiter(const TableOptions& options, std::stri
   if (found == delimiter) return;
   delimiter = found;
   if (found != ';') format = found == '\t' ? TableFormat::tsv : TableFormat::csv;
-  say(std::string("its cells are separated by ") + (found == ';' ? "semicolons" : found == '\t' ? "tabs" : "commas"));
+  say(std::string("the cells are separated by ") + (found == ';' ? "semicolons" : found == '\t' ? "tabs" : "commas"));
 }
 
 void TableReader::State::start_csv(const TableOptions& options) {
   choose_delimiter(options, lines.peek());
   SampleRows sample;
   if (options.molecules) sample = sample_rows(lines.peek(), delimiter, lines.line_end());
-  if (sample.size() == 1)  // a wide one
+  if (sample.size() == 1)  // a wide table
     sample = sample_rows(lines.peek(LineReader::kMostPeek), delimiter, lines.line_end());
   HeaderVerdict verdict{!options.no_header, true};
   if (options.molecules && !options.header && !options.no_header) verdict = find_header(sample, options.smiles_column);
@@ -198,26 +198,26 @@ void TableReader::State::start_csv(const TableOptions& options) {
   while (blank)
     if (!read_csv(blank)) throw DataError(lines.name() + ": is empty");
   if (cell_count > kMostColumns)
-    throw DataError(lines.name() + ": has " + std::to_string(cell_count) + " columns, the limit is " +
+    throw DataError(lines.name() + ": has " + std::to_string(cell_count) + " columns, but the limit is " +
                     std::to_string(kMostColumns) + "; is the table transposed?");
   if (verdict.header) {
     columns = cells;
-    if (!verdict.sure) say("its first line is taken as the names of the columns; --no-header if it is data");
+    if (!verdict.sure) say("the first line is used as the header; if it is data, use --no-header");
     if (!sample.empty()) sample.erase(sample.begin());
     if (options.molecules && options.smiles_column.empty()) find_molecules(columns, sample);
     return;
   }
   held = true;
   if (!verdict.sure)
-    say("its first line is taken as data, as the lines behind it are alike; --header if it holds names");
-  // A table of which the user says that it has no names begins with the SMILES, unless its cells say something else.
+    say("the first line is used as data because it resembles the lines after it; if it is a header, use --header");
+  // Without a header, the SMILES are in the first column unless the cells show otherwise.
   smiles_column = 0;
   if (options.smiles_column.empty()) find_molecules({}, sample);
   for (std::size_t c = 0; c < cells.size(); ++c)
     columns.push_back(static_cast<int>(c) == smiles_column ? "smiles" : "column_" + std::to_string(c + 1));
 }
 
-/// `names`: empty where there are none; `rows`: of data, as far as they can be seen.
+/// `names`: empty if there are none; `rows`: only data, as far as buffered.
 void TableReader::State::find_molecules(const std::vector<std::string>& names, const SampleRows& rows) {
   const MoleculeColumn found = find_molecule_column(names, rows);
   const auto name = [&](int c) {
@@ -228,17 +228,18 @@ void TableReader::State::find_molecules(const std::vector<std::string>& names, c
     std::string others;
     for (const int c : found.others) others += (others.empty() ? "" : ", ") + name(c);
     if (found.by_cells && (!names.empty() || found.column > 0))
-      say("the molecules are taken from " + name(found.column) +
-          (others.empty() ? "" : "; they could also be " + others) + " (-s names another column)");
+      say("the molecules are read from " + name(found.column) +
+          (others.empty() ? "" : "; other candidates: " + others) + " (use -s to choose another column)");
     return;
   }
   if (names.empty()) return;
   std::vector<std::string> candidates;
   for (const int c : found.others) candidates.push_back(name(c));
-  throw DataError(lines.name() + ": which column holds the SMILES? " +
-                  (candidates.empty() ? "None has a usual name and cells that parse"
-                                      : "None is named so, and the cells of several parse: " + list_of(candidates)) +
-                  "; name it with -s; the columns are " + shown(names));
+  throw DataError(lines.name() + ": which column contains the SMILES? " +
+                  (candidates.empty()
+                       ? "No column has a usual name and cells that parse"
+                       : "No column has a usual name, and the cells of several parse: " + list_of(candidates)) +
+                  "; specify it with -s; the columns are " + shown(names));
 }
 
 void TableReader::State::start_smi(const TableOptions& options) {
@@ -266,10 +267,10 @@ void TableReader::State::start_sdf() {
       if (property_columns.try_emplace(name, properties.size()).second) properties.push_back(name);
     if (properties.size() > kMostColumns)
       throw DataError(lines.name(), static_cast<std::int64_t>(records.size()) + 1,
-                      "has more than " + std::to_string(kMostColumns) + " properties so far, which is the limit");
+                      "has more than " + std::to_string(kMostColumns) + " properties, which is the limit");
     records.push_back(std::move(record));
   }
-  if (records.empty()) throw DataError(lines.name() + ": has no record");
+  if (records.empty()) throw DataError(lines.name() + ": contains no records");
   columns = {find_any_case(properties, {"smiles"}) < 0 ? "smiles" : "molgraph_smiles"};
   if (has_names) columns.push_back(find_any_case(properties, {"name"}) < 0 ? "name" : "molgraph_name");
   for (auto& [name, column] : property_columns) column += columns.size();
@@ -299,7 +300,7 @@ bool TableReader::State::next_line_row(TableRow& out) {
   out.problem.clear();
   bool blank = false;
   while (!held) {
-    if (!read_cells(blank)) return false;  // blank lines at the end are dropped with it
+    if (!read_cells(blank)) return false;  // blank lines at the end are dropped
     if (blank) ++blank_lines;
     else held = true;
   }
@@ -312,8 +313,8 @@ bool TableReader::State::next_line_row(TableRow& out) {
   held = false;
   out.problem = too_long;
   if (surplus)
-    out.problem = std::to_string(cell_count) + " cells where the table has " + std::to_string(columns.size()) +
-                  " columns" + (delimiter == ',' ? "; a comma within a cell needs quotation marks around it" : "");
+    out.problem = std::to_string(cell_count) + " cells, but the table has " + std::to_string(columns.size()) +
+                  " columns" + (delimiter == ',' ? "; put cells that contain commas in quotation marks" : "");
   cells.resize(columns.size());
   out.cells.swap(cells);
   return true;
@@ -354,7 +355,7 @@ TableFormat TableReader::format() const { return state_->format; }
 
 TablePosition TableReader::position() const {
   const State& state = *state_;
-  const bool read_ahead = state.held || !state.records.empty();  // blank lines wait only before a held row
+  const bool read_ahead = state.held || !state.records.empty();  // pending blank lines occur only before a held row
   return {state.row, read_ahead ? -1 : static_cast<std::int64_t>(state.lines.offset())};
 }
 

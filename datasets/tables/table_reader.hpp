@@ -16,50 +16,50 @@ enum class TableFormat : std::uint8_t { automatic, csv, tsv, smi, sdf };
 TableFormat table_format_from_string(const std::string& text);  ///< throws UsageError
 
 struct TableOptions {
-  TableFormat format =
-      TableFormat::automatic;  ///< automatic: by suffix (".gz" ignored); stdin: guessed from the first lines
-  bool no_header = false;      ///< the first line is data; columns are named smiles, column_2, ... (see TableReader)
-  bool header = false;         ///< the first line holds the names; neither: decided by the first lines
-  std::string smiles_column;   ///< "" = by the rules of `smiles_column()`
-  std::string id_column;       ///< "" = id, idx or name (any case), else the row number
-  std::string shown_name;      ///< the input's name in messages; "" = the path, or "standard input"
-  bool molecules = true;       ///< false: a table of anything; nothing is looked for, smiles_column() is 0
+  TableFormat format = TableFormat::automatic;  ///< automatic: by suffix (".gz" ignored); stdin: from the first lines
+  bool no_header = false;     ///< the first line is data; columns are named smiles, column_2, ... (see TableReader)
+  bool header = false;        ///< the first line contains the names; neither option: determined from the first lines
+  std::string smiles_column;  ///< "" = by the rules of `smiles_column()`
+  std::string id_column;      ///< "" = id, idx or name (any case), else the row number
+  std::string shown_name;     ///< the input's name in messages; "" = the path, or "standard input"
+  bool molecules = true;      ///< false: any table; no column of molecules is searched for, smiles_column() is 0
   ReadingHooks hooks{};
 };
 
-/// One data row. SDF: `cells` are [smiles (empty until asked for), properties ...] and `mol_block` is set.
+/// One data row. SDF: `cells` are [smiles (empty until requested), properties ...] and `mol_block` is set.
 struct TableRow {
   std::int64_t row = 0;  ///< 0-based data row
   std::vector<std::string>
-      cells;              ///< as many as columns(); a short row is filled with empty cells, a long one is an error
+      cells;              ///< as many as columns(); short rows are filled with empty cells, long rows have a `problem`
   std::string mol_block;  ///< SDF only
-  std::string problem;    ///< not empty: the row is malformed (too many cells ...); cells hold what could be read
+  std::string problem;    ///< not empty: the row is malformed (too many cells ...); cells contain what could be read
 };
 
-/// Where a table is to be read on.
+/// Position at which reading of a table continues.
 struct TablePosition {
   std::int64_t row = 0;      ///< 0-based number of the next row
-  std::int64_t offset = -1;  ///< byte of the unpacked text where it begins; -1 = not known
+  std::int64_t offset = -1;  ///< byte of the decompressed text where the row begins; -1 = unknown
 };
 
-/// Limits on what is read: above them stands a DataError that names them. Memory is bounded by a few rows.
-inline constexpr std::size_t kMostColumns = 100'000;  ///< also the properties of an SD file
+/// Input limits. Exceeding one throws a DataError that names it. Memory is limited to a few rows.
+inline constexpr std::size_t kMostColumns = 100'000;  ///< also for the properties of an SD file
 inline constexpr std::size_t kMostRowBytes = std::size_t{16}
-                                             << 20;  ///< of a line, a row of several lines, an SDF record
+                                             << 20;  ///< for a line, a row with several lines, an SDF record
 
-/// Reads one table. RFC 4180 quotes, embedded newlines, CRLF, UTF-8 BOM, a missing last newline, blank trailing lines;
-/// UTF-8, or Windows-1252 with a word about it. A table called .csv may be separated by tabs or semicolons instead.
-/// SMI: SMILES, blank or tab, name; columns smiles and name. SDF columns: smiles, name (if any title line is not empty
-/// within the first 1,000 records), then the properties seen in the first 1,000 records; a later unknown property is a
-/// `problem`. A property that is called smiles or name makes the generated column molgraph_smiles or molgraph_name.
-/// With an SDF's property named as the SMILES column, its text is the molecule and `mol_block` stays empty. Whether the
-/// first line of a CSV is a header is decided by the lines behind it (find_header() in table_form.hpp) and said unless
-/// a column is named as SMILES are; without one, columns are column_1, column_2, ... but for the one called smiles.
-/// Empty lines at the end are no rows; an empty line before other rows is a row of empty cells, so that no row shifts.
-/// A quotation mark that is never closed is a DataError naming the row where the cell begins.
+/// Reads one table. Accepts RFC 4180 quotes, embedded newlines, CRLF, a UTF-8 BOM, a missing last newline, blank
+/// trailing lines, UTF-8, and Windows-1252 with a warning. A .csv file may be separated by tabs or semicolons instead.
+/// SMI: SMILES, blank or tab, name; the columns are smiles and name. SDF: the columns are smiles, name (if any of the
+/// first 1,000 records has a title) and the properties of the first 1,000 records; other properties in later records
+/// are a `problem`. If a property is called smiles or name, the generated column is called molgraph_smiles or
+/// molgraph_name. If an SDF property is chosen as the SMILES column, its text is the molecule and `mol_block` is empty.
+/// The lines after the first decide whether the first line of a CSV is a header (find_header() in table_form.hpp). The
+/// decision is reported unless a column has a usual name for SMILES. Without a header, the column of molecules is
+/// called smiles and the others column_1, column_2 and so on. Empty lines at the end are ignored; an empty line before
+/// other rows is a row of empty cells, so that row numbers do not change. An unclosed quotation mark throws a DataError
+/// that names the row where the cell begins.
 class TableReader {
  public:
-  /// `path` "-" = stdin. Throws FileError (missing, unreadable, damaged gzip, no text), DataError (no such column,
+  /// `path` "-" = stdin. Throws FileError (missing, unreadable, damaged gzip, not text), DataError (no such column,
   /// empty file, no column of molecules) and UsageError (both `header` and `no_header`, or one of them for an SDF).
   TableReader(const std::string& path, const TableOptions& options);
   ~TableReader();
@@ -67,16 +67,16 @@ class TableReader {
   TableReader& operator=(TableReader&&) noexcept;
 
   const std::vector<std::string>& columns() const;
-  int smiles_column() const;   ///< index into columns(), as find_molecule_column() in table_form.hpp says
+  int smiles_column() const;   ///< index into columns(), found by find_molecule_column() in table_form.hpp
   int id_column() const;       ///< index into columns(), -1 = row number
   TableFormat format() const;  ///< the one in use
-  /// False at the end.
+  /// Returns false at the end.
   bool next(TableRow& row);
   TablePosition position() const;
-  /// Goes on at a later position of the same table (of a plain file: at any), by reading the rows before it where its
-  /// offset is not known. Throws FileError if the table is shorter.
+  /// Continues at a later position of the same table (in a plain file, at any position). If the offset is unknown,
+  /// reads the rows before it. Throws FileError if the table is shorter.
   void seek(const TablePosition& position);
-  /// True if next() would wait for whoever writes into the pipe.
+  /// True if next() would block until the other end of the pipe writes.
   bool would_wait() const;
 
  private:
@@ -84,12 +84,12 @@ class TableReader {
   std::unique_ptr<State> state_;
 };
 
-/// Finds columns by name, many of them in linear time.
+/// Finds columns by name; many look-ups take linear time.
 class ColumnNames {
  public:
-  /// `file` for messages.
+  /// `file` is the name in messages.
   ColumnNames(const std::vector<std::string>& columns, std::string file);
-  /// As find_column().
+  /// Like find_column().
   int find(const std::string& name) const;
 
  private:
@@ -100,11 +100,11 @@ class ColumnNames {
   std::unordered_map<std::string, Place> exact_, any_case_;
 };
 
-/// Index of the column with this name (blanks around it ignored; exact case first, then any case). -1 = none.
-/// Throws DataError if the name occurs twice.
+/// Returns the index of the column with this name, or -1. Ignores surrounding blanks; an exact match precedes a match
+/// in any case. Throws DataError if the name occurs twice.
 int find_column(const std::vector<std::string>& columns, const std::string& name, const std::string& file);
 
-/// A CSV or TSV cell, quoted when it has to be.
+/// Returns a CSV or TSV cell, quoted if necessary.
 std::string quote_cell(const std::string& cell, char delimiter);
 
 }  // namespace molgraph

@@ -12,49 +12,50 @@
 namespace molgraph {
 namespace {
 
-constexpr std::size_t kWordsNamed = 5;  ///< columns named in one message
+constexpr std::size_t kWordsNamed = 5;  ///< maximum number of columns named in one message
 
-/// "1,000 may be a number of thousands (write 1000) or have three decimals (write 1.000)".
+/// Returns "1,000 may have a thousands separator (write 1000) or a decimal comma (write 1.000)".
 std::string two_readings(const CellPlace& place) {
   const auto number = measured_number(place.text);
   const std::string digits(number ? number->digits : trim(place.text));
   std::string thousands = digits, decimals = digits;
   std::erase(thousands, ',');
   std::ranges::replace(decimals, ',', '.');
-  return digits + " may be a number of thousands (write " + thousands + ") or have three decimals (write " + decimals +
+  return digits + " may have a thousands separator (write " + thousands + ") or a decimal comma (write " + decimals +
          ")";
 }
 
 [[noreturn]] void throw_bad_number(const std::string& column, const CellPlace& place) {
   throw DataError(
       place.file, place.row + 1,
-      "column '" + column + "' holds no number here" +
-          (is_censored(place.text) ? "; behind a sign such as > stands one number, perhaps with its unit" : ""),
+      "column '" + column + "' has a cell that is not a number" +
+          (is_censored(place.text) ? "; a sign such as > must be followed by one number and, optionally, a unit" : ""),
       place.text);
 }
 
-/// Commas that are no separators of thousands, or may be either.
+/// Checks for commas that are not, or may not be, thousands separators.
 void check_commas(const ColumnStats& column, bool named) {
   const auto fail = [&](const CellPlace& place, const std::string& what) {
     throw DataError(place.file, place.row + 1,
                     "column '" + column.name + "' " + what +
-                        (named ? "" : "; if it is no target, name those that are with --target-columns"),
+                        (named ? "" : "; if it is not a target, name the targets with --target-columns"),
                     place.text);
   };
   if (column.decimal_commas > 0 && !column.first_thousands.exists())
-    fail(column.first_decimal_comma, "holds no number here; decimal commas are not understood: write points (1.5)");
+    fail(column.first_decimal_comma,
+         "has a cell that is not a number; decimal commas are not supported: write decimal points (1.5)");
   if (!column.first_thousands.exists()) return;
   const std::string first = "'" + std::string(trim(column.first_thousands.text)) + "'";
   if (column.decimal_commas > 0)
-    fail(column.first_decimal_comma, "has a decimal comma here, so " + first + " in row " +
-                                         std::to_string(column.first_thousands.row + 1) +
-                                         " may have one, too; decimal commas are not understood: write points (1.5)");
+    fail(column.first_decimal_comma,
+         "has a decimal comma here, so " + first + " in row " + std::to_string(column.first_thousands.row + 1) +
+             " may also have one; decimal commas are not supported: write decimal points (1.5)");
   if (column.first_large.exists())
-    fail(column.first_thousands, "has a comma here, but none in '" + std::string(trim(column.first_large.text)) +
+    fail(column.first_thousands, "has a comma here, but not in '" + std::string(trim(column.first_large.text)) +
                                      "' in row " + std::to_string(column.first_large.row + 1) + ": " +
                                      two_readings(column.first_thousands));
   if (!column.thousands_are_clear())
-    fail(column.first_thousands, "has commas whose meaning is not clear: " + two_readings(column.first_thousands));
+    fail(column.first_thousands, "has ambiguous commas: " + two_readings(column.first_thousands));
 }
 
 std::set<std::string> labels_of(const std::vector<ColumnStats>& stats, const std::vector<std::size_t>& columns) {
@@ -69,7 +70,7 @@ Task multiclass_task(const std::vector<ColumnStats>& stats, const std::vector<st
     labels.insert(stats[c].labels.begin(), stats[c].labels.end());
     if (labels.size() > kMostClasses)
       throw DataError("column '" + stats[c].name + "' has more than " + std::to_string(kMostClasses) +
-                      " classes; is it a regression?");
+                      " classes; is it a regression target?");
   }
   Task task;
   task.kind = TaskKind::multiclass;
@@ -82,33 +83,33 @@ Task multiclass_task(const std::vector<ColumnStats>& stats, const std::vector<st
   throw DataError(place.file, place.row + 1, what, place.text);
 }
 
-/// Every number has the same unit, or only limits and approximate values have one.
+/// Throws DataError if the units differ, or if only some of the exact numbers have a unit.
 void check_units(const ColumnStats& column) {
   const std::string name = "column '" + column.name + "' ",
-                    advice = column.may_be_text() ? "; classes need -t multiclass" : "";
+                    advice = column.may_be_text() ? "; for classes, use -t multiclass" : "";
   if (column.with_unit > 0 && column.first_bare.exists())
-    throw_at(column.first_bare, name + "has no unit here but '" + column.unit + "' in row " +
+    throw_at(column.first_bare, name + "has no unit here, but '" + column.unit + "' in row " +
                                     std::to_string(column.first_unit.row + 1) + advice);
   if (column.other_unit.exists())
-    throw_at(column.other_unit, name + "has another unit here than '" + column.unit + "' in row " +
+    throw_at(column.other_unit, name + "has a unit here that differs from '" + column.unit + "' in row " +
                                     std::to_string(column.first_unit.row + 1) + advice);
 }
 
 void check_values(const ColumnStats& column, std::optional<TaskKind> kind, bool named) {
-  if (column.filled == 0) throw DataError("column '" + column.name + "' holds no value at all");
+  if (column.filled == 0) throw DataError("column '" + column.name + "' has no values");
   if (kind == TaskKind::multiclass && column.numbers > 0 && column.censored > 0)
     throw_at(column.first_censored,
-             "column '" + column.name + "' is to be classified, but this is a limit and no class");
+             "column '" + column.name + "' is a classification target, but this cell is a limit, not a class");
   if (kind == TaskKind::multiclass || (kind == TaskKind::binary && column.is_binary())) return;
   check_commas(column, named);
   if (!column.first_text.exists()) check_units(column);
   if (!column.is_mostly_numbers()) {
     const bool two = column.labels.size() == 2 && column.exact() == 0;
-    const std::string advice = kind == TaskKind::mixed ? "classes beside numbers are 1 and 0, yes and no and the like"
-                               : two && kind == TaskKind::binary
-                                   ? "its labels are " + list_of(sorted_labels(column.labels)) +
-                                         ": --positive LABEL says which is the positive one"
-                                   : "classes given as text need -t multiclass, or --positive LABEL if they are two";
+    const std::string advice =
+        kind == TaskKind::mixed           ? "in a mixed task, classes must be 1 and 0, yes and no or similar pairs"
+        : two && kind == TaskKind::binary ? "its labels are " + list_of(sorted_labels(column.labels)) +
+                                                ": specify the positive one with --positive LABEL"
+                                          : "for text classes, use -t multiclass, or --positive LABEL if there are two";
     throw DataError(column.first_text.file, column.first_text.row + 1,
                     "column '" + column.name + "' is text (" + std::to_string(column.exact()) + " of " +
                         std::to_string(column.filled) + " cells are numbers), so it cannot be a target; " + advice,
@@ -117,18 +118,18 @@ void check_values(const ColumnStats& column, std::optional<TaskKind> kind, bool 
   if (column.first_text.exists()) throw_bad_number(column.name, column.first_text);
   if (kind == TaskKind::binary && column.first_not_binary.exists())
     throw DataError(column.first_not_binary.file, column.first_not_binary.row + 1,
-                    "column '" + column.name + "' is to be classified, but this is neither 0 nor 1",
+                    "column '" + column.name + "' is a classification target, but this cell is neither 0 nor 1",
                     column.first_not_binary.text);
 }
 
-/// "'a', 'b' ... and 3 more".
+/// Returns "'a', 'b' ... and 3 more".
 std::string quoted(const std::vector<ColumnStats>& stats, const std::vector<std::size_t>& columns) {
   std::vector<std::string> names;
   for (const std::size_t c : columns) names.push_back("'" + std::string(trim(stats[c].name)) + "'");
   return list_of(names, kWordsNamed);
 }
 
-/// Takes out what is no measurement, unless nothing but columns against which only their values speak would be left.
+/// Removes columns that are not measurements. If no other column remains, keeps those that only their values rule out.
 void leave_out_unmeasured(const std::vector<ColumnStats>& stats, TargetChoice& choice) {
   std::vector<std::size_t> measured, by_values;
   std::vector<std::string> names, values;
@@ -144,18 +145,18 @@ void leave_out_unmeasured(const std::vector<ColumnStats>& stats, TargetChoice& c
   const bool keeps = measured.empty() && !by_values.empty();
   choice.columns = keeps ? by_values : measured;
   if (keeps) {
-    choice.warnings.push_back("no measurement, it seems, but there is no other column: " +
+    choice.warnings.push_back("probably not measurements, but used as targets because there are no other columns: " +
                               list_of(values, kWordsNamed));
   } else {
     names.insert(names.end(), values.begin(), values.end());
   }
   if (names.empty()) return;
-  // Where no target is left, the reason belongs to the error.
+  // If no target remains, the reason belongs to the error.
   (choice.columns.empty() ? choice.warnings : choice.notes)
-      .push_back("left out of the targets: " + list_of(names, kWordsNamed) + "; --target-columns takes them");
+      .push_back("left out of the targets: " + list_of(names, kWordsNamed) + "; use --target-columns to include them");
 }
 
-/// The columns that nobody named: numbers, else binary words, else those that hold the positive label.
+/// Finds targets if the user named none: numbers or, if there are none, binary words; columns with the positive label.
 void find_columns(const std::vector<ColumnStats>& stats, const TargetWishes& wishes, TargetChoice& choice) {
   std::vector<std::size_t>& chosen = choice.columns;
   for (std::size_t c = 0; c < stats.size(); ++c) {
@@ -174,12 +175,12 @@ void find_columns(const std::vector<ColumnStats>& stats, const TargetWishes& wis
   std::ranges::copy_if(chosen, std::back_inserter(words), is_word);
   if (words.empty()) return;
   std::erase_if(chosen, is_word);
-  choice.notes.push_back("left out, as labels beside numbers: " + quoted(stats, words) +
-                         "; --target-columns takes them");
+  choice.notes.push_back("left out because they contain labels and other columns contain numbers: " +
+                         quoted(stats, words) + "; use --target-columns to include them");
 }
 
-/// Columns with numbers, or limits such as ">50", that are not among the targets because most of their cells are none,
-/// or because their units differ.
+/// Warns about columns that contain numbers or limits such as ">50" but are not targets, because most of their cells
+/// are not numbers or because their units differ.
 void warn_of_left_out(const std::vector<ColumnStats>& stats, TargetChoice& choice) {
   std::vector<std::string> texts;
   for (std::size_t c = 0; c < stats.size(); ++c) {
@@ -204,12 +205,13 @@ void warn_of_left_out(const std::vector<ColumnStats>& stats, TargetChoice& choic
     }
   }
   if (texts.empty()) return;
-  choice.warnings.push_back((texts.size() == 1 ? "a column" : std::to_string(texts.size()) + " columns") +
-                            std::string(" with numbers may be meant as targets but cannot be taken as they are: ") +
-                            list_of(texts, kWordsNamed));
+  choice.warnings.push_back((texts.size() == 1
+                                 ? "a column with numbers may be a target"
+                                 : std::to_string(texts.size()) + " columns with numbers may be targets") +
+                            std::string(" but cannot be used as such: ") + list_of(texts, kWordsNamed));
 }
 
-/// Cells that are read as more than they say.
+/// Reports cells with signs, units or commas that require an interpretation.
 void warn_of_signs(const std::vector<ColumnStats>& stats, TargetChoice& choice) {
   std::vector<std::string> approximate, units;
   for (const std::size_t c : choice.columns) {
@@ -228,48 +230,48 @@ void warn_of_signs(const std::vector<ColumnStats>& stats, TargetChoice& choice) 
       units.push_back(name + " (" + column.unit + " in row " + std::to_string(column.first_unit.row + 1) + ")");
   }
   if (!approximate.empty())
-    choice.warnings.push_back("approximate values count as if they were exact: " + list_of(approximate, kWordsNamed));
+    choice.warnings.push_back("approximate values are treated as exact: " + list_of(approximate, kWordsNamed));
   if (!units.empty())
-    choice.warnings.push_back("a unit behind a sign and a number is taken for that of the whole column: " +
+    choice.warnings.push_back("the unit of values with a sign is used for the whole column: " +
                               list_of(units, kWordsNamed));
 }
 
-/// Of each chosen column what its cells say: binary or regression.
+/// Returns binary or regression for each chosen column, according to its cells.
 std::vector<TaskKind> kinds_of(const std::vector<ColumnStats>& stats, const std::vector<std::size_t>& columns) {
   std::vector<TaskKind> kinds;
   for (const std::size_t c : columns) kinds.push_back(stats[c].is_binary() ? TaskKind::binary : TaskKind::regression);
   return kinds;
 }
 
-/// 0 and 1 beside other numbers are fitted as numbers, which not everybody expects.
+/// 0 and 1 become regression targets if other targets are numbers, which the user may not expect.
 void note_numbers_that_may_be_classes(const std::vector<ColumnStats>& stats, TargetChoice& choice) {
   std::vector<std::size_t> having;
   for (const std::size_t c : choice.columns)
     if (stats[c].is_binary()) having.push_back(c);
   if (!having.empty())
-    choice.notes.push_back("0 and 1 beside other numbers are fitted as numbers: " + quoted(stats, having) +
-                           "; -t mixed classifies them");
+    choice.notes.push_back("0 and 1 are treated as numbers because other targets are numbers: " +
+                           quoted(stats, having) + "; use -t mixed to classify them");
 }
 
-/// One of the labels is said to be the positive one.
+/// Applies the label that the user specified as the positive one.
 void choose_positive(const std::vector<ColumnStats>& stats, const TargetWishes& wishes, TargetChoice& choice) {
   for (const std::size_t c : choice.columns)
-    if (stats[c].filled == 0) throw DataError("column '" + stats[c].name + "' holds no value at all");
+    if (stats[c].filled == 0) throw DataError("column '" + stats[c].name + "' has no values");
   const std::set<std::string> labels = labels_of(stats, choice.columns);
   choice.task.kind = TaskKind::binary;
   choice.task.class_labels = labels_with_positive(labels, wishes.positive);
   if (choice.task.class_labels.empty())
     throw DataError("--positive " + wishes.positive + ": " +
-                    (choice.columns.empty() ? std::string("no column holds it and one other label")
+                    (choice.columns.empty() ? std::string("no column has this label and exactly one other")
                                             : "the labels of " + quoted(stats, choice.columns) +
-                                                  " must be it and one other, but they are " +
+                                                  " must be this label and one other, but they are " +
                                                   list_of(sorted_labels(labels), kWordsNamed)));
   const std::string &zero = choice.task.class_labels[0], &one = choice.task.class_labels[1];
   choice.notes.push_back("binary labels in " + quoted(stats, choice.columns) + ": " + one + " is 1, " +
-                         (zero.empty() ? "nothing" : zero) + " is 0");
+                         (zero.empty() ? "no label" : zero) + " is 0");
 }
 
-/// Words whose meaning is known: said, and kept where all targets have the same pair.
+/// Reports words with a known meaning, and keeps them if all targets have the same pair.
 void note_binary_labels(const std::vector<ColumnStats>& stats, bool kind_is_given, TargetChoice& choice) {
   unsigned all = 0;
   for (const std::size_t c : choice.columns)
@@ -280,9 +282,9 @@ void note_binary_labels(const std::vector<ColumnStats>& stats, bool kind_is_give
       if (stats[c].is_binary() && (stats[c].pairs >> pair & 1u) != 0) having.push_back(c);
     if (having.empty() || (pair == kNumberPair && kind_is_given)) continue;
     const std::vector<std::string> words = words_of_pair(pair);
-    choice.notes.push_back(
-        "binary labels in " + quoted(stats, having) + ": " +
-        (pair == kNumberPair ? "1 and 0 (as numbers: -t regression)" : words[1] + " is 1, " + words[0] + " is 0"));
+    choice.notes.push_back("binary labels in " + quoted(stats, having) + ": " +
+                           (pair == kNumberPair ? "1 and 0 (use -t regression to treat them as numbers)"
+                                                : words[1] + " is 1, " + words[0] + " is 0"));
     if (pair != kNumberPair && all == 1u << pair) choice.task.class_labels = words;
   }
 }
@@ -310,7 +312,7 @@ bool wants_all_targets(const std::vector<std::string>& named, const std::vector<
 
 TargetChoice choose_targets(const std::vector<ColumnStats>& stats, const TargetWishes& wishes) {
   if (!wishes.positive.empty() && wishes.kind.value_or(TaskKind::binary) != TaskKind::binary)
-    throw UsageError("--positive is of classification, not of " + std::string(to_string(*wishes.kind)));
+    throw UsageError("--positive applies to classification, not to " + std::string(to_string(*wishes.kind)));
   TargetChoice choice;
   if (wishes.named) {
     for (std::size_t c = 0; c < stats.size(); ++c)
@@ -321,15 +323,15 @@ TargetChoice choose_targets(const std::vector<ColumnStats>& stats, const TargetW
   }
   for (const ColumnStats& column : stats)
     if (wishes.hint_of_parts && column.names_parts())
-      choice.notes.push_back("'" + std::string(trim(column.name)) + "' names parts of a split: --splits-column " +
-                             std::string(trim(column.name)) + " takes them");
+      choice.notes.push_back("'" + std::string(trim(column.name)) + "' contains the sets of a split; --splits-column " +
+                             std::string(trim(column.name)) + " uses them");
   if (!wishes.named && wishes.own_table && !wishes.all && choice.columns.size() > kMostFoundTargets)
     throw UsageError(std::to_string(choice.columns.size()) +
                      " columns could be targets: " + quoted(stats, choice.columns) +
-                     "; name those that are with --target-columns (--target-columns all takes all of them)");
+                     "; name the targets with --target-columns (--target-columns all uses all of them)");
   if (choice.columns.size() > kMostTargets)
-    throw DataError(std::to_string(choice.columns.size()) + " columns would be targets, the limit is " +
-                    std::to_string(kMostTargets) + "; name those that are meant with --target-columns");
+    throw DataError(std::to_string(choice.columns.size()) + " columns would be targets, but the limit is " +
+                    std::to_string(kMostTargets) + "; name the targets with --target-columns");
   const auto all_columns = [&](const auto& condition) {
     return !choice.columns.empty() &&
            std::ranges::all_of(choice.columns, [&](std::size_t c) { return condition(stats[c]); });
@@ -344,7 +346,7 @@ TargetChoice choose_targets(const std::vector<ColumnStats>& stats, const TargetW
     choose_positive(stats, wishes, choice);
   } else {
     if (two_words) kind = TaskKind::multiclass;
-    // Words beside numbers were no targets of one kind.
+    // Named columns with words and others with numbers cannot be targets of one kind.
     const auto is_words = [&](std::size_t c) { return stats[c].is_binary() && stats[c].numbers < stats[c].filled; };
     if (!kind && wishes.named && std::ranges::any_of(choice.columns, is_words)) kind = TaskKind::mixed;
     const bool by_column = kind == TaskKind::mixed;
@@ -356,9 +358,9 @@ TargetChoice choose_targets(const std::vector<ColumnStats>& stats, const TargetW
     if (!kind) note_numbers_that_may_be_classes(stats, choice);
     if (kind == TaskKind::binary || by_column) note_binary_labels(stats, wishes.kind || by_column, choice);
     if (two_words)
-      choice.notes.push_back(quoted(stats, choice.columns) + ": two classes of multiclass, " +
+      choice.notes.push_back(quoted(stats, choice.columns) + ": multiclass with two classes, " +
                              list_of(choice.task.class_labels) +
-                             "; --positive LABEL makes one of them the positive label");
+                             "; for a binary target, specify the positive one with --positive LABEL");
   }
   if (choice.task.has(TaskKind::regression)) warn_of_signs(stats, choice);
   for (const std::size_t c : choice.columns) choice.task.names.emplace_back(trim(stats[c].name));

@@ -1,4 +1,5 @@
-// Which columns of a table are targets, and their cells as numbers (docs/reference/programs.md, "Input").
+// Selection of the target columns of a table, and conversion of their cells to numbers (docs/reference/programs.md,
+// "Input").
 #pragma once
 
 #include <cstdint>
@@ -15,55 +16,57 @@
 
 namespace molgraph {
 
-/// Columns that may be found to be targets: all but `not_targets` (indices), id, idx, index, row, name, weight,
+/// Returns the columns that may become targets: all except `not_targets` (indices), id, idx, index, row, name, weight,
 /// *split*, columns without a name, a data frame's "Unnamed: 0", and output columns.
 std::vector<int> candidate_columns(const std::vector<std::string>& columns, const OutputColumns& outputs,
                                    const std::vector<int>& not_targets);
 
-/// More columns that nobody named are a question rather than an answer.
+/// Maximum number of targets that are chosen without asking the user.
 inline constexpr std::size_t kMostFoundTargets = 20;
 
-/// --target-columns all, where no column has that name.
+/// True for --target-columns all, unless a column has that name.
 bool wants_all_targets(const std::vector<std::string>& named, const std::vector<std::string>& columns);
 
-/// What the user said about targets.
+/// What the user specified about targets.
 struct TargetWishes {
-  bool named = false;          ///< chose these columns, so each must do
-  bool all = false;            ///< wants all columns that could be targets, however many
-  bool own_table = true;       ///< no data set known by name: what is no measurement is left out
-  bool hint_of_parts = false;  ///< has said nothing of the split
+  bool named = false;          ///< the user named these columns, so each must be usable
+  bool all = false;            ///< use all columns that can be targets, without a limit
+  bool own_table = true;       ///< not a named data set: columns that are not measurements are left out
+  bool hint_of_parts = false;  ///< the user specified no split
   std::optional<TaskKind> kind{};
-  std::string positive{};  ///< the label that is 1, in any case; "" = by its meaning (labels.hpp)
+  std::string positive{};  ///< the label that is 1, in any case; "" = by meaning (labels.hpp)
 };
 
-/// The targets among the columns and what they are. Columns that nobody named are targets if at least half of their
-/// filled cells are numbers, censored ones (">50") counted, and some exact, or if all are binary labels and
-/// no number stands beside them; with `positive`, if they hold it and one other label. Without a kind: binary if all
-/// cells are binary labels, multiclass if named columns hold two other words, mixed if named columns are words such as
-/// yes and no beside numbers, else regression. In a mixed task each column is what its cells say: binary if all are
-/// binary labels (0 and 1 too), else regression. Throws DataError for
-/// numbers with decimal commas or with commas of two meanings, for a text column, for a cell that is no number, for two
-/// units in a column and for values that do not fit the kind, as censored ones do to no class; UsageError if `positive`
-/// does not fit it, and for more than kMostFoundTargets that nobody named.
+/// Chosen targets and their kind.
+/// Columns that the user did not name are targets if at least half of their filled cells are numbers, including
+/// censored ones (">50"), and some are exact; or if all cells are binary labels and no other target is numeric; or,
+/// with `positive`, if they contain it and one other label.
+/// Without a specified kind, the task is binary if all cells are binary labels, multiclass if named columns contain two
+/// other words, mixed if some named columns contain words such as yes and no and others contain numbers, and regression
+/// otherwise. In a mixed task, each column is binary if all of its cells are binary labels (including 0 and 1), and
+/// regression otherwise.
+/// Throws DataError for decimal commas, ambiguous commas, text columns, cells that are not numbers, two units in a
+/// column and values that do not fit the kind, such as censored values in a classification column. Throws UsageError if
+/// `positive` does not fit the kind, and for more than kMostFoundTargets targets that the user did not name.
 struct TargetChoice {
   std::vector<std::size_t> columns;     ///< indices into the statistics
   Task task;                            ///< names as in the table, units as in its cells
-  std::vector<std::string> notes{};     ///< what was decided, for people
-  std::vector<std::string> warnings{};  ///< columns left out although there are numbers in them; approximate values
+  std::vector<std::string> notes{};     ///< decisions, for the log
+  std::vector<std::string> warnings{};  ///< columns that contain numbers but are left out; approximate values
 };
 TargetChoice choose_targets(const std::vector<ColumnStats>& stats, const TargetWishes& wishes);
 
-/// A cell as a label.
+/// The label in a cell.
 struct Label {
-  double value = 0;       ///< NaN = missing; binary: 0 or 1; multiclass: the class's number
-  std::int8_t bound = 0;  ///< +1: the true value lies above it (">50"), -1: below it
+  double value = 0;       ///< NaN = missing; binary: 0 or 1; multiclass: index of the class
+  std::int8_t bound = 0;  ///< +1: the true value is above (">50"), -1: below
 };
 
-/// Cells -> labels of one task.
+/// Converts cells to labels of one task.
 class TargetParser {
  public:
   explicit TargetParser(const Task& task);
-  /// Throws DataError naming file, row, column and text.
+  /// Throws a DataError that names file, row, column and text.
   Label label(std::string_view cell, std::size_t target, const std::string& file, std::int64_t row) const;
 
  private:

@@ -22,7 +22,8 @@ TaskKind task_kind_from_string(std::string_view text) {
   if (text == "binary" || text == "classification") return TaskKind::binary;
   if (text == "multiclass") return TaskKind::multiclass;
   if (text == "mixed") return TaskKind::mixed;
-  throw UsageError("unknown task type '" + std::string(text) + "': regression, classification, multiclass or mixed");
+  throw UsageError("unknown task type '" + std::string(text) +
+                   "': use regression, classification, multiclass or mixed");
 }
 
 void Task::set_kinds(std::vector<TaskKind> of_targets) {

@@ -1,12 +1,13 @@
 // BCUT2D: the largest and the smallest eigenvalue of four Burden matrices of a molecule.
 // Burden 1989, J. Chem. Inf. Comput. Sci. 29:225; Pearlman & Smith 1998, Perspect. Drug Discov. Des. 9:339.
 //
-// M = S + diag(property), S = 1 / sqrt(bond order) for bonds and 0.001 for all other pairs. M is the sparse matrix
-// A = M - 0.001 (all ones) plus a matrix of rank one, so how many eigenvalues lie below x follows from the signs of
-// the pivots of A - x with one more row of ones, whose last element is -1 / 0.001 (Sylvester's law of inertia and
-// Haynsworth's formula: the additional row adds one negative pivot). Molecules are nearly trees: eliminating atoms in
-// the order of fewest neighbours costs little more than their number. All eight values at a time: bisection until one
-// eigenvalue is alone, then false position on the determinant, which is the product of the pivots.
+// M = S + diag(property), S = 1 / sqrt(bond order) for bonds and 0.001 for all other pairs. M is the sparse matrix A =
+// M - 0.001 (all ones) plus a matrix of rank one. The number of eigenvalues below x therefore follows from the signs of
+// the pivots of A - x with an additional row of ones, whose last element is -1 / 0.001 (Sylvester's law of inertia and
+// Haynsworth's formula: the additional row adds one negative pivot). Molecules are nearly trees, so the cost of
+// eliminating atoms in the order of fewest neighbours is almost proportional to their number. All eight values are
+// computed together: bisection until an eigenvalue is isolated, then false position on the determinant, which is the
+// product of the pivots.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -22,19 +23,19 @@ namespace {
 constexpr double kUnbonded = 0.001;
 /// Absolute error of an eigenvalue; charges are of the order 0.1, other properties larger.
 constexpr double kPrecision = 1e-12;
-/// A pivot that vanishes is replaced: the signs then belong to an x that is off by less than kPrecision.
+/// Replaces a pivot that vanishes. The signs then belong to an x that differs by less than kPrecision.
 constexpr double kTinyPivot = 1e-30;
-/// Of the determinants at both ends of an interval: beyond it one is so far away that a line tells nothing.
+/// Limit for the ratio of the determinants at both ends of an interval. Beyond it, a line between them is of no use.
 constexpr double kMostRatio = 8;
-/// After as many cuts by a line the next one is in the middle.
+/// After this many steps by false position, the next step bisects.
 constexpr int kLines = 8;
-/// Bisection alone takes 50.
+/// Bisection alone needs 50.
 constexpr int kMostRounds = 200;
 
 constexpr std::size_t kProperties = 4, kLanes = 2 * kProperties;
 using Lanes = std::array<double, kLanes>;  // largest eigenvalue of each property, then smallest of each
 
-/// The same in vectors of two, which every processor has: left to itself, the compiler takes most lanes one by one.
+/// Lanes as vectors of two, which every processor supports. Without them, the compiler processes most lanes one by one.
 struct Wide {
   using Pair [[gnu::vector_size(16)]] = double;
   static constexpr std::size_t kPairs = kLanes / 2;
@@ -71,7 +72,7 @@ double bond_element(const BondFacts& bond) {
   }
 }
 
-/// The elimination's order and what it touches, found once per molecule.
+/// The order of elimination and the elements that it changes, found once per molecule.
 class Elimination {
  public:
   void assign(const CompactMolecule& molecule) {
@@ -91,10 +92,10 @@ class Elimination {
   }
 
   struct Signs {
-    Lanes negative;     ///< how many eigenvalues
-    Lanes determinant;  ///< to a positive factor that is the same for all x
+    Lanes negative;     ///< number of negative eigenvalues
+    Lanes determinant;  ///< up to a positive factor that is the same for all x
   };
-  /// Of M - x, of which the diagonal is given without x, by lanes. The determinant grows with unit^n.
+  /// Computes the signs of M - x by lanes. `diagonal` is that of M. The determinant is scaled by unit^n.
   Signs signs(const std::vector<Lanes>& diagonal, const Lanes& x, const Lanes& unit) {
     const std::size_t n = diagonal.size();
     diagonal_.resize(n);
@@ -169,7 +170,7 @@ class Elimination {
   }
   void eliminate(std::uint32_t atom) {
     done_[atom] = 1;
-    const std::vector<Link>& links = neighbours_[atom];  // of the others only are changed below
+    const std::vector<Link>& links = neighbours_[atom];  // the code below changes only the links of other atoms
     pivots_.push_back({atom, static_cast<std::uint32_t>(links.size())});
     links_.insert(links_.end(), links.begin(), links.end());
     for (const Link& link : links)
@@ -177,7 +178,7 @@ class Elimination {
     for (std::size_t q = 0; q < links.size(); ++q)
       for (std::size_t r = q + 1; r < links.size(); ++r) updates_.push_back(element_of(links[q].atom, links[r].atom));
   }
-  /// The element of two remaining atoms, made if the elimination is the first to connect them.
+  /// Returns the element of two remaining atoms. Creates it if the elimination is the first to connect them.
   std::uint32_t element_of(std::uint32_t a, std::uint32_t b) {
     for (const Link& link : neighbours_[a])
       if (link.atom == b) return link.element;
@@ -187,15 +188,15 @@ class Elimination {
   }
 
   std::vector<Pivot> pivots_;
-  std::vector<Link> links_;             ///< of all pivots, one after the other
-  std::vector<std::uint32_t> updates_;  ///< elements that each pair of a pivot's links changes
+  std::vector<Link> links_;             ///< of all pivots, concatenated
+  std::vector<std::uint32_t> updates_;  ///< elements changed by each pair of a pivot's links
   std::vector<double> values_;          ///< [elements] before elimination
   std::vector<std::vector<Link>> neighbours_;
   std::vector<char> done_;
   std::vector<Wide> diagonal_, border_, element_;
 };
 
-/// Where the eigenvalues can be: Gershgorin's circles from outside, and from inside the diagonal elements and the
+/// Bounds of the eigenvalues: outer bounds from Gershgorin's circles, inner bounds from the diagonal elements and the
 /// eigenvalues of the 2 x 2 matrices of bonds.
 void bracket(const CompactMolecule& molecule, const std::vector<Lanes>& diagonal, Lanes& low, Lanes& high) {
   const double infinity = std::numeric_limits<double>::infinity();
@@ -230,29 +231,30 @@ void bracket(const CompactMolecule& molecule, const std::vector<Lanes>& diagonal
   }
 }
 
-/// One eigenvalue on the way: an interval that holds it, none beyond `outer` and some beyond `inner`.
+/// Search for one eigenvalue: an interval that contains it, with no eigenvalue beyond `outer` and at least one beyond
+/// `inner`.
 struct Search {
   double inner = 0, outer = 0;
-  double at_inner = 0, at_outer = 0;  ///< determinants, 0 = not known yet; weighted by look()
-  bool alone = false;                 ///< no other eigenvalue lies in between
-  int kept = 0;                       ///< 1, -1: in the last round the inner, the outer end stayed
+  double at_inner = 0, at_outer = 0;  ///< determinants, 0 = unknown; weighted by look()
+  bool alone = false;                 ///< the interval contains no other eigenvalue
+  int kept = 0;                       ///< 1, -1: the last round kept the inner, the outer end
   int lines = 0;                      ///< rounds since the ends were comparable
-  double last = 0;                    ///< where the last round looked
+  double last = 0;                    ///< x of the last round
   bool done = false;
 
   double width() const { return std::abs(outer - inner); }
 
-  /// Where to look next: where the line through both determinants is 0, or the middle.
+  /// Returns the next x: the zero of the line through both determinants, or the middle.
   double next() {
     const double ratio = -at_inner / at_outer;
-    // Once both ends were comparable, one may come much nearer than the other.
+    // After both ends have been comparable, one may come much closer than the other.
     const bool cuts = alone && ratio > 0 && std::isfinite(ratio);
     lines = cuts && (lines > 0 || (ratio > 1 / kMostRatio && ratio < kMostRatio)) ? lines + 1 : 0;
     return lines % kLines == 0 ? (inner + outer) / 2 : inner + (outer - inner) * (ratio / (1 + ratio));
   }
 
-  /// At x lie `beyond` eigenvalues beyond it. Anderson & Bjorck 1973, BIT 13:253: an end that stays twice is given less
-  /// weight.
+  /// Updates the interval: `beyond` eigenvalues are beyond x. Anderson & Bjorck 1973, BIT 13:253: an end that is kept
+  /// twice gets a lower weight.
   void look(double x, double beyond, double determinant) {
     const auto lighter = [&](double replaced) {
       const double share = 1 - determinant / replaced;
@@ -278,8 +280,8 @@ struct Search {
 }  // namespace
 
 void write_bcut(const Work& work, double* row) {
-  // There RDKit puts the properties of a molecule without these atoms on the diagonal of the matrix with them.
-  if (work.loses_hydrogens) throw std::domain_error("hydrogen atoms that RDKit takes off");
+  // RDKit would put the properties of the molecule without these atoms on the diagonal of the matrix with them.
+  if (work.loses_hydrogens) throw std::domain_error("RDKit removes hydrogen atoms");
   if (!work.has_parameters) throw std::domain_error("an atom has no parameters for its charge");
   const std::size_t n = work.size();
   thread_local Elimination elimination;

@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::uint32_t kFingerprintRadius = 2;
 
-/// Runs a step; what it would have written stays as it is if RDKit, or the step itself, finds that it cannot.
+/// Runs a step. If RDKit or the step fails, the step's values keep their initial value.
 template <typename Step>
 bool attempt(Step step) {
   try {
@@ -35,8 +35,8 @@ bool attempt(Step step) {
   }
 }
 
-/// QED takes hydrogen atoms off once more. Few molecules have any after parsing, and of those most keep theirs:
-/// isotopes, and bridges between atoms.
+/// QED removes hydrogen atoms once more. Few molecules have any after parsing, and most of these keep them: isotopes,
+/// and hydrogens that bridge atoms.
 void write_qed_without_hydrogens(Work& work, const CountedPatterns& patterns, const CrippenTable& crippen,
                                  double* row) {
   if (!work.molecule.has_hydrogen_atoms) {
@@ -75,7 +75,7 @@ void DescriptorCalculator::run(const RDKit::ROMol& molecule, std::span<double> v
   const CrippenTable& crippen = tables_->crippen;
   double* row = values.data();
   std::fill(values.begin(), values.end(), std::numeric_limits<double>::quiet_NaN());
-  // Every step reads what earlier ones found. If one of these fails, what is written later would not hold.
+  // Every step uses the results of earlier steps. If one of these fails, later values would be wrong.
   const bool ready = attempt([&] {
     work.assign(molecule);
     work.matcher.assign(patterns.library, work.molecule, work.parts);

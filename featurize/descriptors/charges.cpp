@@ -18,11 +18,11 @@ constexpr int kHydrogen = 1, kOxygen = 8, kSulphur = 16;
 /// Electronegativity of an orbital of charge q: a + b q + c q^2, in eV.
 struct Orbital {
   double a = 0, b = 0, c = 0;
-  bool known = false;  ///< false: RDKit's stand-in, all 0, which makes the charges of a bound atom NaN
+  bool known = false;  ///< false: RDKit's placeholder, all 0, which makes the charges of a bonded atom NaN
   double at(double q) const { return a + q * (b + c * q); }
 };
 
-/// How an atom's orbitals are named in the table of parameters.
+/// Names of an atom's orbitals in the table of parameters.
 enum Mode { sp3, sp2, sp, any, so, so2, none, kModes };
 constexpr const char* kModeNames[kModes] = {"sp3", "sp2", "sp", "*", "so", "so2", ""};
 
@@ -60,8 +60,8 @@ Mode mode_of(const CompactMolecule& molecule, std::size_t atom) {
   return oxygens == 2 ? so2 : oxygens == 1 ? so : sp3;
 }
 
-/// A formal charge is shared by atoms of one element that are two conjugated bonds apart, as both oxygens of a
-/// carboxylate. An atom reached on two ways counts twice.
+/// Divides a formal charge among atoms of one element that are two conjugated bonds apart, such as both oxygens of a
+/// carboxylate. An atom that is reached by two paths counts twice.
 void share_formal_charges(const CompactMolecule& molecule, std::vector<double>& charge) {
   std::vector<std::size_t> sharers;
   for (std::size_t i = 0; i < molecule.size(); ++i) {
@@ -96,7 +96,7 @@ void gasteiger_charges(Work& work) {
   inverse.resize(n);
   energy.resize(n);
   change.resize(n);
-  hydrogens.assign(n, 0.0);  // the charge of all implicit hydrogens of an atom together
+  hydrogens.assign(n, 0.0);  // sum over all implicit hydrogens of an atom
   for (std::size_t i = 0; i < n; ++i) {
     const AtomFacts& facts = molecule.atoms[i];
     orbital[i] = &table()[facts.number][mode_of(molecule, i)];
@@ -110,7 +110,7 @@ void gasteiger_charges(Work& work) {
       energy[i] = orbital[i]->at(work.charge[i]);
       change[i] = 0;
     }
-    // Charge flows to the more electronegative end, in units of the other end's ionisation.
+    // Charge flows to the more electronegative end, divided by the ionisation of the other end.
     for (const BondFacts& bond : molecule.bonds) {
       const double difference = energy[bond.end] - energy[bond.begin];
       const double flow = difference * inverse[difference < 0.0 ? bond.end : bond.begin];

@@ -45,7 +45,7 @@ void CompactMolecule::assign(const RDKit::ROMol& molecule) {
     heavy_atoms += facts.number > 1;
     has_hydrogen_atoms |= facts.number == 1;
   }
-  for (const RDKit::Bond* bond : molecule.bonds()) {  // getBondWithIdx() would count through all bonds before it
+  for (const RDKit::Bond* bond : molecule.bonds()) {  // getBondWithIdx() would iterate over all bonds before it
     const unsigned int b = bond->getIdx();
     bonds[b] = {static_cast<std::uint16_t>(bond->getBeginAtomIdx()),
                 static_cast<std::uint16_t>(bond->getEndAtomIdx()),
@@ -86,7 +86,7 @@ void CompactMolecule::find_cycles() {
   parent_bond.assign(atoms.size(), none);
   depth.assign(atoms.size(), none);
   queue.clear();
-  for (std::size_t root = 0; root < atoms.size(); ++root) {  // breadth first, fragment by fragment
+  for (std::size_t root = 0; root < atoms.size(); ++root) {  // breadth-first search per fragment
     if (depth[root] != none) continue;
     depth[root] = 0;
     queue.push_back(static_cast<std::uint16_t>(root));
@@ -106,7 +106,7 @@ void CompactMolecule::find_cycles() {
     if (parent_bond[ends[0]] == b || parent_bond[ends[1]] == b) continue;
     ++cycles;
     bonds[b].cyclic = true;
-    while (ends[0] != ends[1]) {  // up the tree, from both ends to where they meet
+    while (ends[0] != ends[1]) {  // up the tree from both ends until they meet
       std::uint16_t& lower = ends[depth[ends[0]] < depth[ends[1]]];
       BondFacts& up = bonds[parent_bond[lower]];
       up.cyclic = true;

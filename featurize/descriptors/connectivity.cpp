@@ -10,7 +10,7 @@
 namespace molgraph::descriptors {
 namespace {
 
-/// Two weights of an atom, 1 / sqrt(delta): delta of the simple and of the valence connectivity.
+/// Two weights of an atom, 1 / sqrt(delta), with the delta of the simple and of the valence connectivity.
 struct Weights {
   double simple = 0, valence = 0;
   Weights operator*(const Weights& other) const { return {simple * other.simple, valence * other.valence}; }
@@ -22,8 +22,8 @@ struct Weights {
 
 double inverse_root(double delta) { return delta == 0.0 ? 0.0 : 1.0 / std::sqrt(delta); }
 
-/// Equation 5. An atom with more hydrogens than outer electrons has, as in RDKit, not a negative delta but the
-/// difference modulo 2^32, so that its weight is almost 0.
+/// Equation 5. For an atom with more hydrogens than outer electrons, delta is not negative but the difference modulo
+/// 2^32, as in RDKit, so the weight is almost 0.
 Weights weights_of(const AtomFacts& atom) {
   const int outer = elements()[atom.number].outer_electrons;
   const double simple = static_cast<std::uint32_t>(outer) - static_cast<std::uint32_t>(atom.hydrogens);
@@ -33,7 +33,7 @@ Weights weights_of(const AtomFacts& atom) {
   return {inverse_root(simple), inverse_root(valence)};
 }
 
-/// Alpha of equation 58: how much smaller or larger than a tetrahedral carbon an atom is.
+/// Alpha of equation 58: the relative difference in size from a tetrahedral carbon.
 double alpha_of(const AtomFacts& atom) {
   const bool sp = atom.hybridisation == RDKit::Atom::SP, sp2 = atom.hybridisation == RDKit::Atom::SP2;
   switch (atom.number) {
@@ -52,9 +52,9 @@ double alpha_of(const AtomFacts& atom) {
   }
 }
 
-/// Sums over the paths of 2, 3 and 4 bonds, and how many of 2 and 3 bonds there are. Hydrogens that are atoms are
-/// passed by. RDKit lets a path end at an atom that it has been to, which closes a ring: rings of three count as paths
-/// of 3 bonds; rings of four, and of three with one bond more, as paths of 4.
+/// Sums over the paths of 2, 3 and 4 bonds, and the numbers of paths of 2 and 3 bonds. Skips hydrogens that are atoms.
+/// RDKit lets a path end at an atom that it already contains, which closes a ring: three-membered rings count as paths
+/// of 3 bonds; four-membered rings, and three-membered rings with one additional bond, count as paths of 4 bonds.
 struct Paths {
   Weights two, three, four;
   double count_two = 0, count_three = 0;
@@ -97,7 +97,7 @@ class PathSums {
         if (a->atom != b->atom) {
           paths_.four += inner * weight_[a->atom] * weight_[b->atom];
         } else if (middle < left && middle < right && middle < a->atom) {
-          paths_.four += inner * weight_[a->atom];  // a ring of four, from its first atom only
+          paths_.four += inner * weight_[a->atom];  // a four-membered ring counts once, at its first atom
         }
       }
     }
@@ -120,8 +120,8 @@ class PathSums {
     }
   }
 
-  /// Called for each of its three bonds: the ring itself counts at the one without its last atom, and the bonds that
-  /// leave it from that atom at every one.
+  /// Called for each of the ring's three bonds. The ring itself counts at the bond that does not contain its last atom.
+  /// Bonds that leave the ring at the opposite atom count at every call.
   void ring_of_three(std::size_t u, std::size_t v, std::size_t tip) {
     const Weights ring = weight_[u] * weight_[v] * weight_[tip];
     if (tip > u && tip > v) {
@@ -139,7 +139,7 @@ class PathSums {
   Paths paths_;
 };
 
-/// Equations 59 to 62; 0 where the denominator is.
+/// Equations 59 to 62; 0 if the denominator is 0.
 double kappa(double numerator, double paths_and_alpha) {
   return paths_and_alpha == 0 ? 0.0 : numerator / (paths_and_alpha * paths_and_alpha);
 }

@@ -13,8 +13,8 @@
 namespace molgraph::descriptors {
 namespace {
 
-// RDKit's definitions (its Lipinski module; the bonds are those of its strict definition, without amides, esters and
-// groups that look alike from all sides).
+// RDKit's definitions from its Lipinski module. Rotatable bonds follow the strict definition, without amides, esters
+// and symmetric groups such as CF3.
 constexpr const char* kDonor = "[N&!H0&v3,N&!H0&+1&v4,O&H1&+0,S&H1&+0,n&H1&+0]";
 constexpr const char* kAcceptor =
     "[$([O,S;H1;v2]-[!$(*=[O,N,P,S])]),$([O,S;H0;v2]),$([O,S;-]),$([N;v3;!$(N-*=!@[O,N,P,S])]),$([nH0,o,s;+0])]";
@@ -24,14 +24,14 @@ constexpr const char* kRotatable =
     "&!$([CD3](=[N+])-!@[#7!D1])&!$([#7!D1]-!@[CD3]=[N+])]-,:;!@"
     "[!$(*#*)&!D1&!$(C(F)(F)F)&!$(C(Cl)(Cl)Cl)&!$(C(Br)(Br)Br)&!$(C([CH3])([CH3])[CH3])]";
 
-/// "fr_C=O" of the file is "fr_C_O" of the list.
+/// Converts a name in the file to a descriptor name: "fr_C=O" -> "fr_C_O".
 std::string listed_name(std::string name) {
   for (char& c : name)
     if (c == '=' || c == '-') c = '_';
   return name;
 }
 
-/// Lines of code, description, SMARTS and more, separated by tabs; "#" begins a comment.
+/// Reads lines with code, description, SMARTS and more, separated by tabs; "#" begins a comment.
 void read_fragments(const std::string& file, PatternLibrary& library, std::vector<int>& fragments) {
   std::ifstream in(file);
   if (!in) throw FileError("cannot read " + file + ": install rdkit-data or set RDBASE");
@@ -52,7 +52,7 @@ void read_fragments(const std::string& file, PatternLibrary& library, std::vecto
   const auto missing = std::find(fragments.begin(), fragments.end(), -1);
   if (missing != fragments.end()) {
     const auto place = kFirstFragment + static_cast<std::size_t>(missing - fragments.begin());
-    throw FileError(file + " has no fragment " + std::string(kNames[place]));
+    throw FileError(file + " does not contain the fragment " + std::string(kNames[place]));
   }
 }
 

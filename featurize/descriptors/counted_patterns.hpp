@@ -1,4 +1,5 @@
-// The patterns that descriptors count: fragments, acceptors, donors, rotatable bonds, QED's. Private to this room.
+// Patterns that descriptors count: fragments, acceptors, donors, rotatable bonds, QED's patterns. Private to this
+// folder.
 #pragma once
 
 #include <GraphMol/ROMol.h>
@@ -13,11 +14,11 @@
 namespace molgraph::descriptors {
 
 struct CountedPatterns {
-  /// Reads RDKit's FragmentDescriptors.csv. Throws FileError naming it if it cannot be read, has not the 85 fragments
-  /// of descriptor_names(), or has one that this version does not search for.
+  /// Reads RDKit's FragmentDescriptors.csv. Throws FileError that names the file if it cannot be read, does not contain
+  /// the 85 fragments of descriptor_names(), or contains a pattern that this version does not support.
   explicit CountedPatterns(const std::string& fragment_file);
 
-  /// Sets of atoms that match, as RDKit counts them, also where it stops at 1,000 mappings.
+  /// Returns the number of matching sets of atoms as RDKit counts them, including its limit of 1,000 mappings.
   int count(Matcher& matcher, const RDKit::ROMol& molecule, int pattern) const;
 
   PatternLibrary library;

@@ -1,4 +1,4 @@
-// Counts of atoms, rings, fragments and what drug hunters count.
+// Counts of atoms, rings and fragments, and counts used in drug discovery.
 #include <GraphMol/GraphMol.h>
 
 #include "featurize/descriptors/families.hpp"
@@ -6,7 +6,7 @@
 
 namespace molgraph::descriptors {
 
-/// Of RDKit's set of smallest rings.
+/// Uses RDKit's set of smallest rings.
 void write_rings(const Work& work, double* row) {
   const CompactMolecule& molecule = work.molecule;
   const RDKit::RingInfo& rings = *work.rdkit->getRingInfo();

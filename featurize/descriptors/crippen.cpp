@@ -7,11 +7,11 @@
 namespace molgraph::descriptors {
 namespace {
 
-/// Where the hydrogens stand in "[H]C.[H][H]", and the bond of the first.
+/// Atom indices of hydrogens in "[H]C.[H][H]": one bonded to another element, one bonded to hydrogen.
 constexpr unsigned int kOnOther = 0, kOnHydrogen = 2;
 
-/// Upper bound of the mappings of any pattern: each takes different neighbours of one atom, and none takes two
-/// hydrogens. RDKit looks at the first 1,000 only.
+/// Upper bound of the number of mappings of any pattern: each maps different neighbours of one atom, and none maps two
+/// hydrogens. RDKit uses only the first 1,000.
 bool may_have_many_mappings(const CompactMolecule& molecule) {
   double mappings = 0, hydrogens = 0;
   for (const AtomFacts& atom : molecule.atoms) {
@@ -23,8 +23,9 @@ bool may_have_many_mappings(const CompactMolecule& molecule) {
   return mappings + hydrogens >= Matcher::kMostMappings;
 }
 
-/// The molecule with all hydrogens as atoms, behind the others. The others are still asked of RDKit's atoms without
-/// them: of the elementary queries only the degree would notice, and no pattern of this list asks for it.
+/// Builds the molecule with all hydrogens as atoms, appended after the others. For the other atoms, elementary queries
+/// still use RDKit's atoms without hydrogens. Of these queries, only the degree would differ, and no pattern of this
+/// list uses it.
 void add_hydrogens(const Work& work, const RDKit::ROMol& hydride, CompactMolecule& full, RdkitParts& parts) {
   const CompactMolecule& heavy = work.molecule;
   full.atoms = heavy.atoms;
@@ -92,7 +93,8 @@ void CrippenTable::contributions(Work& work) const {
     }
   }
   if (!work.molecule.has_hydrogen_atoms) return;
-  // Some patterns say more of a hydrogen that is an atom, so an atom's own share follows from the graph as it is.
+  // Some patterns treat a hydrogen that is an atom differently, so the contributions of atoms come from the unchanged
+  // graph.
   matcher.assign(library_, work.molecule, work.parts);
   for (std::size_t i = 0; i < n; ++i) {
     const Values values = at(matcher, i);

@@ -1,4 +1,4 @@
-// Contributions of atoms to logP and molar refractivity. Private to this room.
+// Contributions of atoms to logP and molar refractivity. Private to this folder.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace molgraph::descriptors {
 
-/// Wildman & Crippen 1999, J. Chem. Inf. Comput. Sci. 39:868, with RDKit's patterns and numbers: an atom has the type
-/// of the first pattern of the list that can begin with it. Shared by threads.
+/// Wildman & Crippen 1999, J. Chem. Inf. Comput. Sci. 39:868, with RDKit's patterns and values. The type of an atom is
+/// that of the first pattern in the list that can begin with the atom. Shared by threads.
 class CrippenTable {
  public:
   CrippenTable();
@@ -24,7 +24,7 @@ class CrippenTable {
 
   PatternLibrary library_;
   std::vector<Values> values_;                   ///< [patterns]
-  std::shared_ptr<const RDKit::ROMol> hydride_;  ///< H-C and H-H, whose hydrogens stand for all that are no atoms
+  std::shared_ptr<const RDKit::ROMol> hydride_;  ///< H-C and H-H, which represent implicit hydrogens
 };
 
 }  // namespace molgraph::descriptors

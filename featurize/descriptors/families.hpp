@@ -1,4 +1,4 @@
-// The families of descriptors: each writes its values into a row, at the places of slots.hpp. Private to this room.
+// Descriptor families. Each writes its values into a row at the indices of slots.hpp. Private to this folder.
 #pragma once
 
 #include "featurize/descriptors/counted_patterns.hpp"
@@ -16,9 +16,9 @@ void write_topology(const Work& work, double* row);
 void write_rings(const Work& work, double* row);
 void write_counts(Work& work, const CountedPatterns& patterns, double* row);
 void write_fragments(Work& work, const CountedPatterns& patterns, double* row);
-/// Reads weight, polar area, logP and counts from the row's work.
+/// Uses weight, polar area, logP and counts of `work`.
 void write_qed(Work& work, const CountedPatterns& patterns, double* row);
-/// Throws if an atom has no charge, a bond no element of the matrix, or RDKit would mix two molecules.
+/// Throws if an atom has no charge, a bond has no matrix element, or RDKit would mix the properties of two molecules.
 void write_bcut(const Work& work, double* row);
 void write_fingerprint_densities(const Work& work, double* row);
 

@@ -8,9 +8,10 @@
 namespace molgraph::descriptors {
 namespace {
 
-/// RDKit takes an atom for its element's most common isotope if its mass is the natural average to this, Da.
+/// RDKit treats an atom as its element's most common isotope if its mass equals the natural average within this
+/// tolerance, Da.
 constexpr double kSameMass = 0.001;
-/// Of an electron, Da: a cation has lost some.
+/// Mass of an electron, Da. Cations have lost electrons.
 constexpr double kElectronMass = 0.00054857991;
 
 double exact_weight(const Work& work) {
@@ -53,8 +54,8 @@ void write_masses_and_electrons(Work& work, double* row) {
 }
 
 void write_charges(const Work& work, double* row) {
-  // Python's min() and max() keep the new value unless the old one is better, which decides what a charge that is not a
-  // number does: it replaces what came before it and is replaced by what follows.
+  // Python's min() and max() keep the new value unless the old one is better. Therefore a charge that is not a number
+  // replaces the values before it and is replaced by the next value.
   double least = 500.0, most = -500.0;
   for (const double charge : work.charge) {
     least = least < charge ? least : charge;

@@ -110,8 +110,8 @@ void Matcher::compute_mask(std::size_t rule, Words result) {
     for (std::size_t w = 0; w < words_; ++w) result[w] = ~result[w] & every(w);
 }
 
-/// Fills the masks of the pattern's rules unless it returns false. Cheap tests first: how many cycles, which elementary
-/// queries and kinds of bonds the molecule has at all.
+/// Returns false if the pattern cannot occur; otherwise fills the masks of the pattern's rules. Cheap tests come first:
+/// the number of cycles, and which elementary queries and kinds of bonds occur in the molecule.
 bool Matcher::may_occur(const Pattern& pattern) {
   if (pattern.cycles > molecule_->cycles) return false;
   if (!covers(present_.data(), pattern.needs) || (pattern.needs_bonds & ~present_bonds_) != 0) return false;
@@ -121,14 +121,14 @@ bool Matcher::may_occur(const Pattern& pattern) {
   });
 }
 
-/// Atoms that each step of a search may take: of those that follow the rule, whose masks are known, the ones with a
-/// fitting neighbour for every step that comes from there. Returns false if a step has none.
+/// Finds the atoms that each step of a search may use: atoms that match the rule, whose mask is known, and have a
+/// matching neighbour for every step that starts from there. Returns false if a step has none.
 bool Matcher::find_candidates(const std::vector<PatternStep>& order) {
   candidates_.resize(order.size() * words_);
   return words_ == 1 ? find_candidates_in<1>(order) : find_candidates_in<0>(order);
 }
 
-/// `fixed`: words_, known to the compiler; 0 = any.
+/// `fixed`: words_ as a compile-time constant; 0 = any.
 template <std::size_t fixed>
 bool Matcher::find_candidates_in(const std::vector<PatternStep>& order) {
   const std::size_t words = fixed != 0 ? fixed : words_, n = molecule_->size();
@@ -155,7 +155,7 @@ bool Matcher::find_candidates_in(const std::vector<PatternStep>& order) {
   return true;
 }
 
-/// One atom, or two with a bond: there is nothing more to search.
+/// Returns true if no search is needed: one atom, or two atoms with a bond.
 bool Matcher::candidates_are_matches(const std::vector<PatternStep>& order) {
   return order.size() == 1 || (order.size() == 2 && order.back().parent == 0);
 }
@@ -183,7 +183,7 @@ std::span<const std::uint64_t> Matcher::first_atoms(int pattern) {
   return atoms;
 }
 
-/// The order that begins with the atom that fewest atoms of the molecule can be.
+/// Returns the order whose first pattern atom matches the fewest atoms of the molecule.
 const std::vector<PatternStep>& Matcher::best_order(const Pattern& pattern) {
   std::size_t fewest = ~std::size_t{0}, first = 0;
   for (std::size_t k = 0; k < pattern.rules.size(); ++k) {
@@ -218,8 +218,8 @@ int Matcher::count(int pattern) {
   if (!find_candidates(order)) return 0;
   found_.clear();
   mappings_ = 0;
-  // Where all atoms of a pattern are alike, each mapping has one like it that begins with any other of its atoms: when
-  // an atom has been the first one, nothing new holds it.
+  // If all atoms of a pattern are equivalent, each mapping has an equivalent one that begins with any other of its
+  // atoms. After the search from an atom, no new mapping contains this atom.
   per_mapping_ = own.symmetric ? static_cast<int>(own.rules.size()) : 1;
   for (std::size_t atom = 0; atom < molecule_->size(); ++atom) {
     if (!has(candidates_.data(), atom)) continue;
@@ -263,7 +263,7 @@ bool Matcher::fits(const PatternStep& step, const std::uint64_t* candidates, std
   });
 }
 
-/// Returns whether the search is over: the one mapping is found, or too many are.
+/// Returns true if the search is over: one mapping is enough and was found, or there are too many.
 bool Matcher::extend(const std::vector<PatternStep>& order, std::size_t step, Aim aim) {
   if (step == order.size()) {
     if (aim == Aim::one) return true;

@@ -1,4 +1,4 @@
-// The search for a library's patterns in one molecule. Private to this room.
+// Search for a library's patterns in one molecule. Private to this folder.
 #pragma once
 
 #include <cstdint>
@@ -11,29 +11,29 @@
 
 namespace molgraph::descriptors {
 
-/// What a search needs of a molecule's atoms and bonds beside their facts: RDKit's own, whom new kinds are asked of.
+/// RDKit's atoms and bonds, needed to evaluate queries for new kinds.
 struct RdkitParts {
   std::vector<const RDKit::Atom*> atoms;  ///< [n]
   std::vector<const RDKit::Bond*> bonds;  ///< [m]
 };
 
-/// One molecule and one library; kept by a thread and assigned again for the next molecule. What RDKit's
-/// SubstructMatch() finds it finds too, except that RDKit gives up after 1,000 mappings inside $(...).
+/// One molecule and one library. A thread keeps the object and assigns the next molecule to it. Finds the same matches
+/// as RDKit's SubstructMatch(), except that RDKit stops after 1,000 mappings inside $(...).
 class Matcher {
  public:
-  /// Mappings of one pattern after which RDKit's searches end.
+  /// Number of mappings of one pattern after which RDKit's searches stop.
   static constexpr int kMostMappings = 1000;
 
-  /// Everything given must outlive the searches.
+  /// All arguments must outlive the searches.
   void assign(const PatternLibrary& library, const CompactMolecule& molecule, const RdkitParts& parts);
 
   bool exists(int pattern);
-  /// Different sets of atoms that the pattern covers, as len(GetSubstructMatches()) counts them; -1 if there are
-  /// kMostMappings mappings or more, of which RDKit would count a part.
+  /// Returns the number of different sets of atoms that the pattern covers, as len(GetSubstructMatches()) counts them;
+  /// -1 if there are kMostMappings mappings or more, of which RDKit would count only some.
   int count(int pattern);
-  /// Atoms that the pattern's first atom may be, as bits.
+  /// Returns the atoms that can be the pattern's first atom, as bits.
   std::span<const std::uint64_t> first_atoms(int pattern);
-  /// Patterns whose first atom, taken alone, this atom could be.
+  /// Patterns whose first atom, considered alone, matches this atom.
   std::span<const std::uint16_t> candidates(std::size_t atom) const { return kinds_->rooted[kind_[atom]]; }
 
  private:
@@ -58,21 +58,21 @@ class Matcher {
   const PatternLibrary* library_ = nullptr;
   const CompactMolecule* molecule_ = nullptr;
   PatternLibrary::Kinds* kinds_ = nullptr;
-  std::size_t words_ = 0;                 ///< of a set of atoms
+  std::size_t words_ = 0;                 ///< words of a set of atoms
   std::vector<std::uint32_t> kind_;       ///< [n]
   std::vector<std::uint64_t> bond_bits_;  ///< [m]
-  std::vector<std::uint64_t> present_;    ///< elementary bits of some atom
+  std::vector<std::uint64_t> present_;    ///< elementary bits of any atom
   std::uint64_t present_bonds_ = 0;
-  std::vector<std::uint64_t> masks_;             ///< [rules, words_] atoms that follow a rule
-  std::vector<std::uint8_t> known_;              ///< [rules] whether masks_ has it
+  std::vector<std::uint64_t> masks_;             ///< [rules, words_] atoms that match a rule
+  std::vector<std::uint8_t> known_;              ///< [rules] whether masks_ contains it
   std::vector<std::uint64_t> first_atoms_;       ///< [patterns, words_] of first_atoms()
-  std::vector<std::uint8_t> first_atoms_known_;  ///< [patterns] whether first_atoms_ has it
+  std::vector<std::uint8_t> first_atoms_known_;  ///< [patterns] whether first_atoms_ contains it
   std::vector<std::uint64_t> candidates_;        ///< [steps, words_] of find_candidates()
-  std::vector<std::uint64_t> near_;              ///< [bond rules, n, words_] neighbours by such a bond
+  std::vector<std::uint64_t> near_;              ///< [bond rules, n, words_] neighbours over matching bonds
   std::vector<std::uint64_t> used_;              ///< [words_] atoms of the mapping
   std::vector<std::uint64_t> found_;             ///< [mappings, words_]
   std::vector<std::uint32_t> sorted_;
-  int mappings_ = 0, per_mapping_ = 1;  ///< found so far; how many each one found stands for
+  int mappings_ = 0, per_mapping_ = 1;  ///< found so far; number that each found one represents
   std::uint16_t mapped_[256] = {};      ///< [steps]
 };
 

@@ -24,7 +24,7 @@ std::uint32_t atom_id(const CompactMolecule& molecule, std::size_t i) {
   return id;
 }
 
-/// Sets of bonds as bits, a row of words for each.
+/// Sets of bonds as bits, one row of words per set.
 class BondSets {
  public:
   void start(std::size_t words) {
@@ -51,7 +51,7 @@ void find_environments(const CompactMolecule& molecule, std::uint32_t radius, st
   thread_local std::vector<std::uint32_t> ids, next_ids, candidates;
   thread_local std::vector<std::uint64_t> bonds, next_bonds;  // [n, words] of each atom's environment
   thread_local std::vector<std::pair<std::uint32_t, std::uint32_t>> neighbours;
-  thread_local std::vector<char> finished;  // atoms whose environment has met one that was there before
+  thread_local std::vector<char> finished;  // atoms whose environment equals an earlier one
   thread_local BondSets seen;
   found.clear();
   ids.resize(n);
@@ -89,7 +89,7 @@ void find_environments(const CompactMolecule& molecule, std::uint32_t radius, st
       next_ids[i] = id;
       candidates.push_back(static_cast<std::uint32_t>(i));
     }
-    // Of environments of the same bonds the one with the smallest id is taken.
+    // Of environments with the same bonds, the one with the smallest id is kept.
     std::sort(candidates.begin(), candidates.end(),
               [&](std::uint32_t a, std::uint32_t b) { return std::pair(next_ids[a], a) < std::pair(next_ids[b], b); });
     for (const std::uint32_t i : candidates) {
@@ -106,7 +106,7 @@ void find_environments(const CompactMolecule& molecule, std::uint32_t radius, st
   }
 }
 
-/// Different environments up to a radius by heavy atoms.
+/// Number of different environments up to a radius, divided by the number of heavy atoms.
 void write_fingerprint_densities(const Work& work, double* row) {
   constexpr std::size_t slots[] = {slot("FpDensityMorgan1"), slot("FpDensityMorgan2"), slot("FpDensityMorgan3")};
   thread_local std::vector<Environment> found;

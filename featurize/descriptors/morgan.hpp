@@ -1,4 +1,4 @@
-// Circular fingerprints. Private to this room.
+// Circular fingerprints. Private to this folder.
 #pragma once
 
 #include <cstdint>
@@ -8,15 +8,15 @@
 
 namespace molgraph::descriptors {
 
-/// An environment of an atom.
+/// Environment of an atom.
 struct Environment {
   std::uint32_t id;
   std::uint32_t radius;
 };
 
-/// All environments up to `radius` that differ in their bonds, as RDKit's Morgan fingerprint lists them with its
-/// defaults (Rogers & Hahn 2010, J. Chem. Inf. Model. 50:742; elements, degrees, hydrogens, charges, isotopes and ring
-/// membership; bond types; no chirality). Those of a smaller radius come first.
+/// Finds all environments up to `radius` that differ in their bonds, in the order of RDKit's Morgan fingerprint with
+/// its defaults (Rogers & Hahn 2010, J. Chem. Inf. Model. 50:742; elements, degrees, hydrogens, charges, isotopes and
+/// ring membership; bond types; no chirality). Environments of smaller radius come first.
 void find_environments(const CompactMolecule& molecule, std::uint32_t radius, std::vector<Environment>& found);
 
 }  // namespace molgraph::descriptors

@@ -23,14 +23,14 @@ namespace {
 using AtomQuery = RDKit::Atom::QUERYATOM_QUERY;
 using BondQuery = RDKit::Bond::QUERYBOND_QUERY;
 
-/// The elementary queries whose answer follows from AtomKey, and from a bond's type, aromaticity and ring membership.
+/// Elementary queries that depend only on AtomKey, or on a bond's type, aromaticity and ring membership.
 constexpr std::string_view kKnownAtomQueries[] = {
     "AtomNull",        "AtomAtomicNum",    "AtomType",          "AtomHCount",      "AtomFormalCharge",
     "AtomIsotope",     "AtomInRing",       "AtomInNRings",      "AtomIsAliphatic", "AtomIsAromatic",
     "AtomTotalDegree", "AtomTotalValence", "AtomExplicitDegree"};
 constexpr std::string_view kKnownBondQueries[] = {"BondNull", "BondOrder", "BondInRing", "SingleOrAromaticBond"};
 
-/// More kinds than any real data has: what a thread keeps stays small even for made-up input.
+/// More kinds than any real data has. Limits the memory of a thread for artificial input.
 constexpr std::size_t kMostKinds = 4096;
 
 template <typename Query>
@@ -38,7 +38,7 @@ bool is_leaf(const Query& query) {
   return query.beginChildren() == query.endChildren();
 }
 
-/// A query as text: equal texts mean equal answers.
+/// Returns a query as text: queries with equal texts have equal results.
 template <typename Query, typename Equality>
 std::string leaf_text(const Query& query) {
   std::string text = (query.getNegation() ? "!" : "") + query.getDescription() + " " + typeid(query).name();
@@ -60,7 +60,7 @@ AtomKey atom_key(const AtomFacts& atom) {
   return key << 10 | std::min<unsigned>(atom.isotope, 1023);        // 10
 }
 
-/// Adds one query molecule, and those inside it, to a library.
+/// Adds one query molecule and its nested patterns to a library.
 class PatternLibrary::Compiler {
  public:
   Compiler(PatternLibrary& library, const std::string& name) : library_(library), name_(name) {}
@@ -101,7 +101,7 @@ class PatternLibrary::Compiler {
 
  private:
   [[noreturn]] void refuse(const std::string& what) const {
-    throw FileError("pattern '" + name_ + "' has " + what + ", which this version does not search for");
+    throw FileError("pattern '" + name_ + "' has " + what + ", which this version does not support");
   }
 
   static bool has_recursion(const AtomQuery& query) {
@@ -153,7 +153,7 @@ class PatternLibrary::Compiler {
       library_.rule_of_bit_.push_back(static_cast<std::uint16_t>(library_.rules_.size()));
     } else if (query.getDescription() == "RecursiveStructure") {
       rule.kind = AtomRule::Kind::recursive;
-      // The inner molecule belongs to the query, which the outer pattern's molecule keeps.
+      // The query owns the inner molecule, and the outer pattern's molecule owns the query.
       const RDKit::ROMol& inner = *static_cast<const RDKit::RecursiveStructureQuery&>(query).getQueryMol();
       rule.index = static_cast<std::uint16_t>(pattern(inner, nullptr));
     } else {
@@ -182,7 +182,7 @@ class PatternLibrary::Compiler {
     return static_cast<std::uint16_t>(library_.rules_.size() - 1);
   }
 
-  /// An atom's own rule with what its place in the pattern demands.
+  /// Returns an atom's own rule combined with the requirements of its position in the pattern.
   std::uint16_t rule_in_place(std::uint16_t own, const AtomFacts& place) {
     std::vector<std::uint16_t> children{own};
     const auto demand = [&](AtomRule::Kind kind, const std::string& what, std::uint16_t least) {
@@ -219,14 +219,14 @@ class PatternLibrary::Compiler {
   }
   std::uint8_t add_bond_rule(const BondQuery* query, const std::string& text) {
     const std::size_t number = library_.bond_texts_.size();
-    if (number == 64) refuse("the 65th kind of bond");
+    if (number == 64) refuse("more kinds of bond than the 64 of a library");
     library_.bond_texts_.push_back(text);
     library_.bond_rules_.push_back(query);
     library_.cyclic_rule_of_.push_back(static_cast<std::uint8_t>(number));
     return static_cast<std::uint8_t>(number);
   }
 
-  /// Depth first from `first`, then from what is not connected to it.
+  /// Depth-first search from `first`, then from atoms that are not connected to it.
   static std::vector<PatternStep> order(const RDKit::ROMol& molecule, const std::vector<std::uint16_t>& rules,
                                         const std::vector<std::uint8_t>& bond_rules, unsigned int first) {
     std::vector<PatternStep> steps;
@@ -266,14 +266,15 @@ PatternLibrary::PatternLibrary() {
 
 int PatternLibrary::add(const std::string& smarts, const std::string& name) {
   std::shared_ptr<const RDKit::ROMol> query(RDKit::SmartsToMol(smarts));
-  if (!query || query->getNumAtoms() == 0) throw FileError("pattern '" + name + "' is no SMARTS: '" + smarts + "'");
+  if (!query || query->getNumAtoms() == 0)
+    throw FileError("pattern '" + name + "' is not valid SMARTS: '" + smarts + "'");
   return add(std::move(query), name);
 }
 
 int PatternLibrary::add(std::shared_ptr<const RDKit::ROMol> query, const std::string& name) {
   const RDKit::ROMol& molecule = *query;
   const int number = Compiler(*this, name).pattern(molecule, std::move(query));
-  // Only now is the number of elementary bits known that this pattern and those inside it have.
+  // The number of elementary bits is known only after this pattern and its nested patterns have been added.
   for (Pattern& pattern : patterns_) {
     pattern.needs.assign(words(), 0);
     const auto need = [&](const AtomRule& rule) {

@@ -11,7 +11,7 @@
 namespace molgraph::descriptors {
 namespace {
 
-/// An asymmetric double sigmoid over its maximum, and the weight of its logarithm in the mean.
+/// An asymmetric double sigmoid divided by its maximum, and the weight of its logarithm in the mean.
 struct Desirability {
   double a, b, c, d, e, f, maximum, weight;
   double of(double x) const {
@@ -31,10 +31,10 @@ constexpr Desirability kDesirabilities[] = {
     {3.217788970, 957.7374108, 2.274627939, 0.000000001, 1.317690384, 0.375760881, 312.3372610, 0.48},
     {0.010000000, 1199.094025, -0.09002883, 0.000000001, 0.185904477, 0.875193782, 417.7253140, 0.95}};
 
-/// Rings that are left when every aliphatic ring atom is gone that has a neighbour of its kind: the paper's program
-/// deletes [$([A;R][!a])] and counts a smallest set of rings of the rest, which has bonds - atoms + fragments. Where
-/// there is nothing to delete it takes the rings that RDKit has found already, among them those of equal size that such
-/// a set leaves out.
+/// Number of rings that remain after removing every aliphatic ring atom with an aliphatic neighbour. The paper's
+/// program deletes [$([A;R][!a])] and counts the smallest set of rings of the rest, which has bonds - atoms + fragments
+/// rings. If nothing is deleted, it uses the rings that RDKit has already found, including rings of equal size that a
+/// smallest set leaves out.
 int aromatic_rings(const Work& work) {
   const CompactMolecule& molecule = work.molecule;
   const std::size_t n = molecule.size();

@@ -1,9 +1,9 @@
-// QED's acceptors and structural alerts. Private to this room.
+// Acceptors and structural alerts of QED. Private to this folder.
 #pragma once
 
 namespace molgraph::descriptors {
 
-/// Acceptors as Bickerton et al. 2012 (doi:10.1038/nchem.1243) count them, in the form of their own program.
+/// Acceptors of Bickerton et al. 2012 (doi:10.1038/nchem.1243), as written in the authors' program.
 inline constexpr const char* kQedAcceptors[] = {"[oH0;X2]",
                                                 "[OH1;X2;v2]",
                                                 "[OH0;X2;v2]",
@@ -16,7 +16,7 @@ inline constexpr const char* kQedAcceptors[] = {"[oH0;X2]",
                                                 "[NH0;X1;v3]",
                                                 "[$([N;+0;X3;v3]);!$(N[C,S]=O)]"};
 
-/// An alert of its own: metals and other elements that are no drug's.
+/// A separate alert: metals and other elements that do not occur in drugs.
 inline constexpr const char* kHeavyElements =
     "[Hg,Fe,As,Sb,Zn,Se,se,Te,B,Si,Na,Ca,Ge,Ag,Mg,K,Ba,Sr,Be,Ti,Mo,Mn,Ru,Pd,Ni,Cu,Au,Cd,Al,Ga,Sn,Rh,Tl,Bi,Nb,Li,Pb,Hf,"
     "Ho]";

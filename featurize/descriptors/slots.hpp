@@ -1,4 +1,4 @@
-// The descriptors' names and where each stands in a row of values. Private to this room; no RDKit.
+// Descriptor names and their indices in a row of values. Private to this folder; does not use RDKit.
 #pragma once
 
 #include <algorithm>
@@ -217,14 +217,14 @@ inline constexpr auto kNames = std::to_array<std::string_view>({"MaxEStateIndex"
                                                                 "fr_unbrch_alkane",
                                                                 "fr_urea"});
 
-/// The place of a descriptor. A name that is none does not compile.
+/// Returns the index of a descriptor. An unknown name does not compile.
 consteval std::size_t slot(std::string_view name) {
   const auto* found = std::find(kNames.begin(), kNames.end(), name);
   if (found == kNames.end()) throw "no such descriptor";
   return static_cast<std::size_t>(found - kNames.begin());
 }
 
-/// The places of PREFIX1 ... PREFIXcount.
+/// Returns the indices of PREFIX1 ... PREFIXcount.
 template <std::size_t count>
 consteval std::array<std::size_t, count> numbered_slots(std::string_view prefix) {
   std::array<std::size_t, count> slots{};
@@ -240,7 +240,7 @@ consteval std::array<std::size_t, count> numbered_slots(std::string_view prefix)
   return slots;
 }
 
-/// Fragment counts are the last ones: "fr_...", sorted.
+/// Fragment counts are last: "fr_...", sorted.
 inline constexpr std::size_t kFirstFragment = slot("fr_Al_COO");
 
 }  // namespace molgraph::descriptors

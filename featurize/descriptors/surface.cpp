@@ -1,4 +1,4 @@
-// Surface areas of atoms, and their sums by bins of another property.
+// Surface areas of atoms and their sums binned by another property.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -10,10 +10,11 @@
 namespace molgraph::descriptors {
 namespace {
 
-/// What a neighbour at distance `d` takes from an atom of radius `r`: Labute 2000, J. Mol. Graph. Model. 18:464.
+/// Part of an atom's area of radius `r` hidden by a neighbour at distance `d`: Labute 2000, J. Mol. Graph. Model.
+/// 18:464.
 double hidden(double other, double r, double d) { return other * other - (r - d) * (r - d) / d; }
 
-/// By how much a bond is shorter than the sum of the radii, angstrom; RDKit has nothing for orders above 3.
+/// Difference between the sum of the radii and the bond length, angstrom. RDKit has no values for orders above 3.
 double shortening(const BondFacts& bond) {
   if (bond.aromatic) return 0.1;
   switch (bond.type) {
@@ -28,15 +29,15 @@ double bonded_distance(double a, double b, double shorter) {
   return std::min(std::max(std::abs(a - b), a + b - shorter), a + b);
 }
 
-// Lower ends of the bins: RDKit's, of which those by charge are Labute's.
+// Lower ends of RDKit's bins. The charge bins are Labute's.
 constexpr std::array kLogpBins{-0.4, -0.2, 0.0, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6};
 constexpr std::array kRefractivityBins{1.29, 1.82, 2.24, 2.45, 2.75, 3.05, 3.63, 3.8, 4.0};
 constexpr std::array kChargeBins{-0.3, -0.25, -0.2, -0.15, -0.1, -0.05, 0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3};
 constexpr std::array kEstateBins{-0.39, 0.29, 0.717, 1.165, 1.54, 1.807, 2.05, 4.69, 9.17, 15.0};
 constexpr std::array kAreaBins{4.78, 5.0, 5.41, 5.74, 6.0, 6.07, 6.45, 7.0, 11.0};
 
-/// row[slots[bin]] = the sum of `value` over the atoms whose `property` lies in that bin. A property that is not a
-/// number falls in the last one.
+/// row[slots[bin]] = sum of `value` over the atoms whose `property` is in that bin. A property that is not a number is
+/// in the last bin.
 template <std::size_t ends>
 void write_bins(const std::array<double, ends>& bins, const std::vector<double>& property,
                 const std::vector<double>& value, const std::array<std::size_t, ends + 1>& slots, double* row) {
@@ -48,14 +49,15 @@ void write_bins(const std::array<double, ends>& bins, const std::vector<double>&
   for (std::size_t bin = 0; bin < sums.size(); ++bin) row[slots[bin]] = sums[bin];
 }
 
-/// A nitrogen or oxygen as the table of polar surfaces tells them apart; hydrogens are no neighbours there.
+/// A nitrogen or oxygen with the properties in the table of polar surface areas. Hydrogens do not count as neighbours
+/// there.
 struct PolarAtom {
   int neighbours = 0, hydrogens = 0;
   std::int8_t charge = 0;
   int single = 0, twofold = 0, threefold = 0, aromatic = 0;
 };
 
-/// A row of Ertl's table. -1 matches any number; small_ring: in a ring of three atoms.
+/// A row of Ertl's table. -1 matches any number; small_ring: in a three-membered ring.
 struct PolarType {
   int neighbours, hydrogens, charge, single, twofold, threefold, aromatic;
   double area;
@@ -104,7 +106,7 @@ PolarAtom polar_atom(const CompactMolecule& molecule, std::size_t i) {
   return atom;
 }
 
-/// Three atoms bonded to each other make a ring of three in every set of smallest rings.
+/// Three atoms bonded to each other are a three-membered ring in every set of smallest rings.
 bool in_small_ring(const CompactMolecule& molecule, std::size_t i) {
   for (const Arc* one = molecule.begin(i); one != molecule.end(i); ++one)
     for (const Arc* two = molecule.begin(one->atom); two != molecule.end(one->atom); ++two)
@@ -147,7 +149,7 @@ void labute_areas(Work& work) {
     work.area[bond.begin] += hidden(b, a, distance);
     work.area[bond.end] += hidden(a, b, distance);
   }
-  // One hydrogen at every atom, however many it has: the formula as RDKit has it.
+  // RDKit's form of the formula: one hydrogen at every atom, whatever its number of hydrogens.
   double hidden_hydrogen = 0;
   for (std::size_t i = 0; i < work.size(); ++i) {
     const double radius = elements()[molecule.atoms[i].number].radius;
@@ -156,7 +158,7 @@ void labute_areas(Work& work) {
     hidden_hydrogen += hidden(radius, hydrogen, distance);
     work.area[i] = std::numbers::pi * radius * (4.0 * radius - covered);
   }
-  // Of dummy atoms alone, which have no radius, there is no hydrogen either.
+  // Dummy atoms have no radius. If there are no other atoms, there is no hydrogen area either.
   work.hydrogen_area = hidden_hydrogen == 0 ? 0 : std::numbers::pi * hydrogen * (4.0 * hydrogen - hidden_hydrogen);
 }
 

@@ -9,14 +9,14 @@
 namespace molgraph::descriptors {
 namespace {
 
-/// What RDKit's matrices hold for two atoms without a path.
+/// Value in RDKit's matrices for two atoms without a path.
 constexpr double kNoPath = 1e8;
-/// BertzCT looks at this many of an atom's shortest distances.
+/// BertzCT compares this many of an atom's shortest distances.
 constexpr std::size_t kCompared = 100;
-/// Distances over bonds of order 1, 2, 3, 4 and 1.5 are whole numbers of this part of a bond.
+/// Distances over bonds of order 1, 2, 3, 4 and 1.5 are integer multiples of 1/12 bond.
 constexpr int kTwelve = 12;
 
-/// 12 / bond order; -1 for an order that 12 does not divide by.
+/// 12 / bond order; -1 if the order does not divide 12.
 int twelfths(const BondFacts& bond) {
   if (bond.aromatic) return 8;
   switch (bond.type) {
@@ -45,7 +45,7 @@ void close_paths(std::vector<std::int16_t>& matrix, std::size_t n, std::size_t s
   }
 }
 
-/// -sum p log2 p of parts that sum to `whole`.
+/// -sum p log2 p, with p = part / sum of all parts.
 double entropy(const std::vector<double>& parts) {
   double whole = 0, sum = 0;
   for (const double part : parts) whole += part;
@@ -62,7 +62,7 @@ int principal_quantum_number(int number) {
   return shell;
 }
 
-/// Atoms whose sorted distances agree have one class; numbers are those of the first such atom.
+/// Atoms with equal sorted distances have the same class. The number of a class is the index of its first atom.
 class SymmetryClasses {
  public:
   const std::vector<std::uint32_t>& assign(const Distances& distances, std::size_t n) {
@@ -91,7 +91,7 @@ class SymmetryClasses {
   }
 
  private:
-  /// Most atoms differ already in the sum of all squares; only where it is equal are distances sorted.
+  /// Most atoms differ in the sum of all squares. Only if it is equal are the distances sorted.
   bool agree(std::size_t a, std::size_t b) {
     if (compared_ == n_ && sum_[a] != sum_[b]) return false;
     const std::int16_t* first = sorted(a);
@@ -110,15 +110,16 @@ class SymmetryClasses {
 
   const Distances* distances_ = nullptr;
   std::size_t n_ = 0, compared_ = 0;
-  std::vector<std::int16_t> sorted_;  ///< [n, n] of atoms that were asked for
+  std::vector<std::int16_t> sorted_;  ///< [n, n] only for requested atoms
   std::vector<char> is_sorted_;       ///< [n]
   std::vector<std::uint32_t> sum_, classes_, representatives_;
 };
 
-/// An aromatic bond counts 1.5, any other the number that RDKit's list of bond types gives it.
+/// 1.5 for an aromatic bond, otherwise the number in RDKit's list of bond types.
 double bertz_order(const BondFacts& bond) { return bond.aromatic ? 1.5 : static_cast<double>(bond.type); }
 
-/// Connections of one kind: two bonds by the classes of their three atoms, or a multiple bond by those of its two.
+/// Connections of one kind: two bonds, given by the classes of their three atoms, or a multiple bond, given by the
+/// classes of its two atoms.
 struct Connection {
   std::uint64_t kind;
   double count;
@@ -143,8 +144,8 @@ void add_connections(const Work& work, const std::vector<std::uint32_t>& classes
   }
 }
 
-/// Bertz 1981, J. Am. Chem. Soc. 103:3599: information content of the connections, in bits and times their number, and
-/// of the elements. RDKit's form: aromatic bonds have order 1.5; a molecule without two connected bonds has one kind.
+/// Bertz 1981, J. Am. Chem. Soc. 103:3599: information content of the connections, in bits times their number, and of
+/// the elements. RDKit's form: aromatic bonds have order 1.5, and a molecule without two connected bonds has one kind.
 double bertz_complexity(const Work& work) {
   const std::size_t n = work.size();
   if (n < 2) return 0;
@@ -173,8 +174,8 @@ double bertz_complexity(const Work& work) {
   return connections + static_cast<double>(n) * entropy(parts);
 }
 
-/// Balaban 1982, Chem. Phys. Lett. 89:399, on distances of 1 / bond order. Fragments are 1e8 apart, and their number
-/// does not enter the number of rings: RDKit's form.
+/// Balaban 1982, Chem. Phys. Lett. 89:399, with distances of 1 / bond order. RDKit's form: the distance between
+/// fragments is 1e8, and the number of fragments does not affect the number of rings.
 double balaban_j(const Work& work) {
   const std::size_t n = work.size();
   const auto bonds = static_cast<double>(work.molecule.bonds.size());
@@ -230,7 +231,7 @@ void estate_indices(Work& work) {
     const double electrons = elements()[atom.number].outer_electrons - atom.hydrogens;
     intrinsic[i] = (4.0 / (shell * shell) * electrons + 1) / atom.degree;
   }
-  // Added last, as RDKit does: the index may lie on the edge of a bin.
+  // Added last, as in RDKit, because the index may be at the edge of a bin.
   work.estate.assign(n, 0.0);
   for (std::size_t i = 0; i < n; ++i) {
     const std::int16_t* row = work.distances.steps.data() + i * work.distances.stride;

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::size_t kShownText = 80;
 
-/// One printable line of at most kShownText bytes; UTF-8 sequences are not cut in the middle.
+/// Returns one printable line of at most kShownText bytes; never cuts a UTF-8 sequence.
 std::string shortened(const std::string& text) {
   std::size_t length = text.size();
   const bool cut = length > kShownText;

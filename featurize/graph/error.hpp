@@ -1,4 +1,5 @@
-// Errors that come from outside the program. A bug asserts; data from outside throws one of these.
+// Exceptions for errors caused by input, files, options or the environment. A bug in the program fails an assertion
+// instead.
 #pragma once
 
 #include <cstdint>
@@ -7,16 +8,16 @@
 
 namespace molgraph {
 
-/// Bad content: a row, a cell, a molecule. Programs end with exit code 3.
+/// Invalid content: a row, a cell, a molecule. Programs end with exit code 3.
 class DataError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 
-  /// "FILE, row ROW: MESSAGE (TEXT)"; row is 1-based among data rows, 0 = unknown; text is shortened to 80 characters.
+  /// "FILE, row ROW: MESSAGE (TEXT)". `row` counts data rows from 1, 0 = unknown. `text` is shortened to 80 characters.
   DataError(const std::string& file, std::int64_t row, const std::string& message, const std::string& text = {});
 };
 
-/// A missing, damaged or unfit file (tables, stores, models, run directories). Exit code 4.
+/// A missing, damaged or unsuitable file (tables, stores, models, run directories). Exit code 4.
 class FileError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -28,8 +29,8 @@ class UsageError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Input and program are right, but the run failed: a GPU, another process of it, a training that diverged. Exit
-/// code 1.
+/// A run that failed although its input and options are valid, for example because of a GPU, another process of the run
+/// or a diverging training. Exit code 1.
 class RunError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -11,14 +11,14 @@ namespace molgraph {
 namespace {
 
 constexpr std::string_view kPrefix = "molgraph-featurizer v1; features=";
-/// Of the columns of our own: goes up with every change that gives some molecule other numbers. The published sets
-/// stand still.
+/// Version of the `molgraph` columns. Increase it with every change that alters a value of any molecule. The published
+/// feature sets never change.
 constexpr std::string_view kMolgraphVersion = "; version=1; stereo=cip; rings=exact";
 
-/// The number goes up with every change of the list or of a value.
+/// Increase the version with every change of the list or of a value.
 constexpr std::string_view kRdkitDescriptors = "; descriptors=rdkit v1";
 
-/// "119,5,12": the sizes of the columns, so that a change of the vocabulary changes the hash.
+/// Returns the sizes of the columns, for example "119,5,12", so that a change of the vocabulary changes the hash.
 template <std::size_t Size>
 std::string dims_text(const std::array<int, Size>& dims, int columns) {
   std::string text;
@@ -36,7 +36,7 @@ std::string_view to_string(Standardize standardize) { return standardize == Stan
 Standardize standardize_from_string(std::string_view text) {
   if (text == "none") return Standardize::none;
   if (text == "parent") return Standardize::parent;
-  throw UsageError("unknown --standardize '" + std::string(text) + "': none or parent");
+  throw UsageError("unknown standardize value '" + std::string(text) + "': expected none or parent");
 }
 
 std::string FeaturizerOptions::canonical_text() const {
@@ -67,7 +67,7 @@ FeaturizerOptions FeaturizerOptions::from_canonical_text(const std::string& text
         const FeaturizerOptions options{known, descriptors, standardize};
         if (options.canonical_text() == text) return options;
       }
-  throw FileError("featuriser this version cannot read: '" + text.substr(0, 200) + "', expected '" +
+  throw FileError("this version cannot read the featuriser '" + text.substr(0, 200) + "'; expected '" +
                   FeaturizerOptions{}.canonical_text() + "' or the same for zinc or molgraph");
 }
 

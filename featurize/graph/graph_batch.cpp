@@ -28,27 +28,27 @@ void write_inputs(std::span<const GraphView> graphs, const PackOptions& options,
   batch.inputs.resize(graphs.size() * count);
   for (std::size_t b = 0; b < graphs.size(); ++b) {
     if (graphs[b].num_inputs != options.inputs)
-      throw std::invalid_argument("pack() was given a molecule with " + std::to_string(graphs[b].num_inputs) +
-                                  " inputs, its model reads " + std::to_string(count));
+      throw std::invalid_argument("pack(): a molecule has " + std::to_string(graphs[b].num_inputs) +
+                                  " inputs, but the model reads " + std::to_string(count));
     float* to = batch.inputs.data() + b * count;
     if (options.scaling == nullptr) std::copy_n(graphs[b].inputs, count, to);
     else options.scaling->apply(graphs[b].inputs, to);
   }
 }
 
-/// What would be read or written beside the arrays.
+/// Throws std::invalid_argument for input that would cause out-of-bounds access.
 void check(std::span<const GraphView> graphs, std::span<const std::int64_t> rows) {
   if (graphs.size() != rows.size())
-    throw std::invalid_argument("pack() was given " + std::to_string(rows.size()) + " rows for " +
+    throw std::invalid_argument("pack(): there are " + std::to_string(rows.size()) + " rows for " +
                                 std::to_string(graphs.size()) + " molecules");
   for (const GraphView& graph : graphs) {
     if (graph.features != graphs.front().features)
-      throw std::invalid_argument("pack() was given molecules of two feature sets");
+      throw std::invalid_argument("pack(): molecules have different feature sets");
     if (graph.num_atoms < 0 || graph.num_bonds < 0)
-      throw std::invalid_argument("pack() was given a molecule of negative size");
+      throw std::invalid_argument("pack(): a molecule has a negative size");
     for (int k = 0; k < 2 * graph.num_bonds; ++k)
       if (graph.bond_atoms[k] >= graph.num_atoms)
-        throw std::invalid_argument("pack() was given a bond of an atom that is none");
+        throw std::invalid_argument("pack(): a bond refers to an atom that does not exist");
   }
 }
 

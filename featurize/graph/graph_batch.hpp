@@ -1,4 +1,4 @@
-// A batch of molecules, packed: one after the other, never padded.
+// A packed batch of molecules: concatenated, never padded.
 #pragma once
 
 #include <cstdint>
@@ -13,17 +13,17 @@ namespace molgraph {
 
 /// Which shortest paths the edge-path bias averages over (docs/models/formula.md section 3).
 /// `mean`: all of them, invariant under renumbering of the atoms (default).
-/// `single`: one, through the smallest predecessor index (the published rule).
+/// `single`: one, through the predecessor with the smallest index (the published rule).
 enum class PathRule : std::uint8_t { mean, single };
 
 /// The recursion S(i,j) = sum_u weight * (S(i,u) + T[m][bond u-j]) of the edge-path bias, ordered by distance m.
-/// Levels are m = 1..levels(); within a level, pairs and steps are stored one after the other.
+/// Levels are m = 1..levels(). Within a level, pairs and steps are stored consecutively.
 /// Level 0 (i = j) has S = 0 and is not stored: `source` of level-1 steps is -1.
 struct PathSteps {
   std::vector<std::int64_t> pair;         ///< packed pair index of every (i, j) at finite distance >= 1, by level
   std::vector<std::int64_t> level_pairs;  ///< [levels + 1] offsets into `pair`
   std::vector<std::int64_t> target;       ///< [steps] index of (i, j) within its level
-  std::vector<std::int64_t> source;       ///< [steps] index of (i, u) within the level before
+  std::vector<std::int64_t> source;       ///< [steps] index of (i, u) within the previous level
   std::vector<std::int64_t> bond;         ///< [steps] bond id of u-j
   std::vector<double> weight;             ///< [steps] sigma(i,u)/sigma(i,j); 1 for PathRule::single
   std::vector<std::int64_t> level_steps;  ///< [levels + 1] offsets into the steps
@@ -33,8 +33,8 @@ struct PathSteps {
 struct PackOptions {
   bool paths = false;  ///< also compute `GraphBatch::paths`
   PathRule path_rule = PathRule::mean;
-  int inputs = 0;                               ///< D, numbers per molecule that the head reads
-  std::shared_ptr<const InputScaling> scaling;  ///< of the inputs [D]; null = they are taken as they are
+  int inputs = 0;                               ///< D, molecule-level inputs that the head reads
+  std::shared_ptr<const InputScaling> scaling;  ///< of the inputs [D]; null = unscaled
 };
 
 /// B molecules, A atoms, A + B tokens, P = sum of (n_b + 1)^2 pairs.
@@ -56,8 +56,8 @@ struct GraphBatch {
   std::int64_t num_pairs() const { return pair_offset.empty() ? 0 : pair_offset.back(); }
 };
 
-/// Packs molecules of one feature set (std::invalid_argument for two, a bond of no atom, or inputs of another number).
-/// `rows` [B] become GraphBatch::row.
+/// Packs molecules of one feature set. `rows` [B] become GraphBatch::row. Throws std::invalid_argument if the feature
+/// sets differ, a bond refers to an atom that does not exist, or the number of rows or inputs is wrong.
 GraphBatch pack(std::span<const GraphView> graphs, std::span<const std::int64_t> rows, const PackOptions& options = {});
 
 }  // namespace molgraph

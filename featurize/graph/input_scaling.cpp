@@ -7,7 +7,7 @@
 namespace molgraph {
 namespace {
 
-/// A deviation below this share of the mean's size is what rounding leaves of a constant.
+/// A standard deviation below this fraction of the mean's absolute value is the rounding error of a constant column.
 constexpr double kRounding = 1e-6;
 
 }  // namespace

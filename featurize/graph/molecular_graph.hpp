@@ -1,4 +1,4 @@
-// A molecule as the models see it: atoms, bonds and their categorical columns. No chemistry toolkit needed.
+// A molecule as the models see it: atoms, bonds and their categorical columns. Does not need a chemistry toolkit.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace molgraph {
 
-/// A molecule's graph by reference; valid while the owner lives.
+/// Non-owning view of a molecule's graph; valid while the owner lives.
 struct GraphView {
   Features features = Features::ogb;
   int num_atoms = 0;
@@ -17,17 +17,17 @@ struct GraphView {
   const std::uint16_t* bond_atoms = nullptr;  ///< [num_bonds, 2], 0-based atom indices, each undirected bond once
   const std::uint8_t* bonds = nullptr;        ///< [num_bonds, bond_columns]
   int num_inputs = 0;
-  const float* inputs = nullptr;  ///< [num_inputs] raw numbers of the whole molecule for the head, NaN = missing
+  const float* inputs = nullptr;  ///< [num_inputs] unscaled molecule-level inputs of the head, NaN = missing
 };
 
-/// The owning form.
+/// Owning form of GraphView.
 struct MolecularGraph {
   Features features = Features::ogb;
   std::vector<std::uint8_t> atoms;        ///< [n, atom_columns]
   std::vector<std::uint16_t> bond_atoms;  ///< [m, 2]
   std::vector<std::uint8_t> bonds;        ///< [m, bond_columns]
-  std::vector<float> descriptors;  ///< of FeaturizerOptions::descriptors, NaN = undefined; empty = none asked for
-  std::vector<std::uint8_t> fingerprint;  ///< [kFingerprintBins] of FeaturizerExtras; empty = none asked for
+  std::vector<float> descriptors;         ///< of FeaturizerOptions::descriptors, NaN = undefined; empty = not requested
+  std::vector<std::uint8_t> fingerprint;  ///< [kFingerprintBins] of FeaturizerExtras; empty = not requested
 
   int num_atoms() const { return static_cast<int>(atoms.size()) / feature_shape(features).atom_columns; }
   int num_bonds() const { return static_cast<int>(bond_atoms.size() / 2); }

@@ -16,8 +16,8 @@ using BondGraph = boost::compressed_sparse_row_graph<boost::directedS, boost::no
 using Vertex = boost::graph_traits<BondGraph>::vertex_descriptor;
 using Edge = boost::graph_traits<BondGraph>::edge_descriptor;
 
-/// One row of distances, which is also the search's colour map: an unreachable atom is white, any other is not.
-/// Saves the search a second array and its clearing.
+/// One row of distances that also serves as the search's colour map: an unreachable atom is white, any other is black.
+/// This saves a second array and clearing it.
 struct DistanceColours {
   using key_type = Vertex;
   using value_type = boost::default_color_type;
@@ -28,7 +28,7 @@ struct DistanceColours {
 boost::default_color_type get(const DistanceColours& map, Vertex v) {
   return map.distance[v] == kUnreachable ? boost::white_color : boost::black_color;
 }
-/// Colours follow from the distances the visitor writes; painting needs no work.
+/// Does nothing, because colours follow from the distances that the visitor writes.
 void put(const DistanceColours&, Vertex, boost::default_color_type) {}
 
 struct DistanceWriter : boost::default_bfs_visitor {
@@ -39,7 +39,7 @@ struct DistanceWriter : boost::default_bfs_visitor {
   }
 };
 
-/// First-in first-out over one array: every atom enters once, so it never wraps.
+/// First-in, first-out queue in one array. Every atom enters once, so the queue never wraps around.
 class AtomQueue {
  public:
   using value_type = Vertex;

@@ -8,7 +8,7 @@
 
 namespace molgraph {
 
-/// No molecule has more: a bond's atoms and the distances are 16-bit numbers, of which two stand for other things.
+/// Largest number of atoms: a bond's atoms and the distances are 16-bit numbers, and two values are reserved.
 inline constexpr int kMostAtoms = 65533;
 
 /// Token 0 is the virtual node, tokens 1..n the atoms; N = n + 1. Both arrays are row-major [N, N].
@@ -17,8 +17,8 @@ struct PairRelations {
   std::vector<std::uint8_t> edge;       ///< bond id, kNoEdge, kSelfEdge or kVirtualEdge
 };
 
-/// Distances by breadth-first search from every atom (Boost.Graph); the virtual node takes no part in the search.
-/// Cost n (n + m). The view must have at most kMostAtoms atoms.
+/// Distances by breadth-first search from every atom (Boost.Graph), without the virtual node. The cost is n (n + m).
+/// The view must have at most kMostAtoms atoms.
 PairRelations pair_relations(const GraphView& graph);
 
 }  // namespace molgraph

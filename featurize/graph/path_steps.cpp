@@ -27,7 +27,7 @@ void Adjacency::assign(const GraphView& graph) {
     }
   }
   row.pop_back();
-  // Ascending neighbours by insertion: a handful per atom.
+  // Insertion sort, because an atom has only a few neighbours.
   for (std::size_t a = 0; a < n; ++a) {
     for (std::size_t k = row[a] + 1; k < row[a + 1]; ++k) {
       for (std::size_t p = k; p > row[a] && neighbour[p - 1] > neighbour[p]; --p) {
@@ -81,7 +81,7 @@ void for_each_source(const GraphBatch& batch, Visit visit) {
   }
 }
 
-/// Calls use(slot) for every predecessor of atom j, ascending by index; only for the first with PathRule::single.
+/// Calls use(slot) for every predecessor of atom j, ascending by index; with PathRule::single only for the first.
 template <typename Use>
 void for_each_predecessor(const Adjacency& adjacency, const SourceRow& row, std::size_t j, PathRule rule, Use use) {
   const int before = row.distance[j] - 1;
@@ -92,8 +92,9 @@ void for_each_predecessor(const Adjacency& adjacency, const SourceRow& row, std:
   }
 }
 
-/// Numbers of shortest paths from one source, exact up to a power of two per level: weights are ratios inside one
-/// level, so a level may be scaled before the next is summed. Without it long chains of rings overflow a double.
+/// Numbers of shortest paths from one source, exact up to a power of two per level. Weights are ratios within one
+/// level, so a level can be scaled before the next one is summed. Without scaling, long chains of rings overflow a
+/// double.
 class PathCounts {
  public:
   void start(std::size_t n, std::size_t source) {
@@ -115,10 +116,10 @@ class PathCounts {
   std::vector<double> count_;
 };
 
-/// Sizes the arrays and sets the offsets of the levels. Every neighbour of j that is nearer to i is a
-/// predecessor: neighbours' distances differ by at most one.
+/// Sizes the arrays and sets the offsets of the levels. Distances of neighbours differ by at most one, so every
+/// neighbour of j that is nearer to i is a predecessor.
 void count_levels(const GraphBatch& batch, std::span<const Adjacency> adjacency, PathRule rule, PathSteps& steps) {
-  std::vector<std::int64_t> pairs, edges;  // [levels], level 0 left out
+  std::vector<std::int64_t> pairs, edges;  // [levels], without level 0
   for (std::size_t b = 0; b < adjacency.size(); ++b) {
     const Adjacency& own = adjacency[b];
     const std::size_t n = own.row.size() - 1;

@@ -12,9 +12,9 @@
 
 namespace molgraph {
 
-/// Four uniform 32-bit words, a pure function of (counter, key): no state, so any draw can be made at any time
-/// anywhere. Multipliers and key increments (the golden ratio and sqrt(3) - 1 in 32 bits) as in section 3.3 of the
-/// paper.
+/// Computes four uniform 32-bit words as a pure function of (counter, key). There is no state, so draws can be made
+/// anywhere and in any order. Multipliers and key increments (the golden ratio and sqrt(3) - 1 in 32 bits) as in
+/// section 3.3 of the paper.
 MOLGRAPH_HOST_DEVICE inline void philox4x32_10(std::uint32_t out[4], const std::uint32_t counter[4],
                                                const std::uint32_t key[2]) {
   std::uint32_t c0 = counter[0], c1 = counter[1], c2 = counter[2], c3 = counter[3];

@@ -16,8 +16,8 @@ using Hash = std::uint64_t;
 
 Hash hash_of(const std::vector<Hash>& values) { return XXH3_64bits(values.data(), values.size() * sizeof(Hash)); }
 
-/// The system of each bond: that of the first bond which shares a ring with it or an atom of one; of a bond in no ring
-/// none.
+/// Ring system of each bond. Bonds are in one system if they share a ring or if their rings share an atom. A bond
+/// outside rings has kNone.
 struct RingBonds {
   explicit RingBonds(const GraphView& graph);
   std::vector<std::size_t> system;  ///< [num_bonds]
@@ -35,7 +35,7 @@ RingBonds::RingBonds(const GraphView& graph) : system(static_cast<std::size_t>(g
   std::vector<std::size_t> size(blocks, 0);
   for (const std::size_t one : block) ++size[one];
 
-  // Blocks of more than one bond are rings; those that share an atom are one system.
+  // Blocks of more than one bond are rings. Blocks that share an atom form one system.
   std::vector<std::size_t> of_block(blocks), of_atom(static_cast<std::size_t>(graph.num_atoms), kNone);
   std::iota(of_block.begin(), of_block.end(), std::size_t{0});
   const auto root = [&](std::size_t one) {
@@ -58,7 +58,7 @@ RingBonds::RingBonds(const GraphView& graph) : system(static_cast<std::size_t>(g
   }
 }
 
-/// One system by itself: atoms numbered anew.
+/// One ring system as a separate graph with renumbered atoms.
 struct System {
   struct Neighbour {
     std::size_t atom;
@@ -71,7 +71,7 @@ struct System {
   Hash hash() const;
 };
 
-/// Element, and how many atoms lie at each distance.
+/// Initial colour of each atom: its element and the number of atoms at each distance.
 std::vector<Hash> System::first_colours() const {
   std::vector<Hash> colours;
   for (std::size_t from = 0; from < element.size(); ++from) {
@@ -119,7 +119,7 @@ std::vector<std::uint64_t> ring_systems(const GraphView& graph) {
   const RingBonds rings(graph);
   std::vector<System> systems(rings.systems);
   const FeatureShape& shape = feature_shape(graph.features);
-  // An atom belongs to one system at most.
+  // An atom belongs to at most one system.
   std::vector<std::size_t> place(static_cast<std::size_t>(graph.num_atoms), RingBonds::kNone);
   for (std::size_t b = 0; b < rings.system.size(); ++b) {
     if (rings.system[b] == RingBonds::kNone) continue;

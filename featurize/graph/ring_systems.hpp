@@ -1,4 +1,4 @@
-// The ring systems of a molecule, each known by a number: to ask whether a model has seen them.
+// Hashes of a molecule's ring systems, used to test whether a model was trained on them.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,12 @@
 
 namespace molgraph {
 
-/// A number for each ring system (rings that share an atom: fused, bridged, spiro), ascending, each once. Equal systems
-/// have equal numbers however the atoms are ordered; they hash the first atom column (the element; of `zinc` its atom
-/// type), the first bond column, and how the atoms lie to each other: colour refinement (Weisfeiler & Leman 1968) that
-/// starts from each atom's counts of others by distance. Substituents and hydrogens are no part of it. Different
-/// systems that refinement cannot tell apart would have one number. Molecules with other Features have other numbers.
+/// Returns the hashes of the ring systems (rings that share an atom: fused, bridged, spiro), ascending and without
+/// duplicates. Equal systems have equal hashes for any order of the atoms. A hash covers the first atom column (the
+/// element; for `zinc` the atom type), the first bond column and the connections, by colour refinement (Weisfeiler &
+/// Leman 1968) that starts from each atom's counts of other atoms by distance. Substituents and hydrogens are not
+/// included. Different systems that refinement cannot distinguish have the same hash. Molecules with other Features
+/// have other hashes.
 std::vector<std::uint64_t> ring_systems(const GraphView& graph);
 
 }  // namespace molgraph

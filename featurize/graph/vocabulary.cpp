@@ -24,7 +24,7 @@ constexpr FeatureShape kMolgraphShape{
     "type stereo conjugated in_ring",
     "4*kind + 2*conjugated + in_ring; kind = 4 + stereo if type = 1 and stereo > 0, else type"};
 
-constexpr int kDouble = 1;  // of `molgraph`'s bond types
+constexpr int kDouble = 1;  // a bond type of `molgraph`
 
 }  // namespace
 
@@ -40,7 +40,7 @@ std::string_view to_string(Features features) {
 Features features_from_string(std::string_view text) {
   for (const Features known : kFeatureSets)
     if (text == to_string(known)) return known;
-  throw UsageError("unknown features '" + std::string(text) + "': molgraph, ogb or zinc");
+  throw UsageError("unknown features '" + std::string(text) + "': expected molgraph, ogb or zinc");
 }
 
 const FeatureShape& feature_shape(Features features) {
@@ -68,9 +68,9 @@ std::vector<std::vector<int>> rows_of_bond_ids(Features features) {
   std::vector<std::vector<int>> rows(static_cast<std::size_t>(shape.bond_ids));
   std::array<std::uint8_t, kMostBondColumns> value{};
   std::vector<int> of_value;
-  const auto visit = [&](auto&& self, int column, int first) -> void {  // all values of all columns
+  const auto visit = [&](auto&& self, int column, int first) -> void {  // visits all combinations of values
     if (column == shape.bond_columns) {
-      // The first one stays: `molgraph` gives a stereo value of a bond that is not double no id of its own.
+      // Keep the first combination: in `molgraph`, stereo values of bonds that are not double have no separate ids.
       std::vector<int>& row = rows[static_cast<std::size_t>(bond_id(features, value.data()))];
       if (row.empty()) row = of_value;
       return;

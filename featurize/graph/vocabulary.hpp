@@ -1,4 +1,4 @@
-// Every named value of atoms, bonds, pairs and relation classes, defined once.
+// All named values of atoms, bonds, pairs and relation classes.
 #pragma once
 
 #include <array>
@@ -9,28 +9,28 @@
 
 namespace molgraph {
 
-/// Which atom and bond columns a molecule has.
+/// Feature sets: the atom and bond columns of a molecule.
 /// `ogb`: 9 atom and 3 bond columns of the Open Graph Benchmark (Hu et al. 2020).
 /// `zinc`: 1 and 1 columns, the 28 atom and 3 bond types of benchmarking-gnns (Dwivedi et al. 2020).
-/// `molgraph`: 10 and 4 columns of our own, which do not depend on how a molecule's SMILES is written.
+/// `molgraph`: 10 and 4 columns of molgraph itself, which do not depend on how a molecule's SMILES is written.
 enum class Features : std::uint8_t { ogb, zinc, molgraph };
 
-/// All of them.
+/// All feature sets.
 inline constexpr std::array<Features, 3> kFeatureSets{Features::ogb, Features::zinc, Features::molgraph};
-/// What tables get that say nothing else; data sets with a name have their own.
+/// Default for tables. Named data sets have their own defaults.
 inline constexpr Features kDefaultFeatures = Features::molgraph;
 
 std::string_view to_string(Features features);
-/// Throws UsageError naming the allowed words.
+/// Throws UsageError with the allowed names.
 Features features_from_string(std::string_view text);
 
 inline constexpr int kMostAtomColumns = 10;
 inline constexpr int kMostBondColumns = 4;
 
-/// The configuration of an atom, a column of `molgraph`: its CIP label (Hanson et al. 2018), pseudo-asymmetric ones in
-/// small letters, or `undefined` where it could have one.
+/// Configuration of an atom, a column of `molgraph`: its CIP label (Hanson et al. 2018), in lower case for
+/// pseudo-asymmetric atoms, or `undefined` if the atom could have a configuration but has no label.
 enum class CentreLabel : std::uint8_t { none, R, S, r, s, undefined };
-/// The same of a double bond.
+/// Configuration of a double bond.
 enum class BondLabel : std::uint8_t { none, E, Z, either };
 
 /// Sizes and names of the vocabulary of one feature set.
@@ -40,40 +40,40 @@ struct FeatureShape {
   std::array<int, kMostAtomColumns> atom_dims;  ///< number of values per atom column, unused entries 0
   std::array<int, kMostBondColumns> bond_dims;  ///< number of values per bond column, unused entries 0
   int bond_ids;                                 ///< number of distinct bond ids: 60 (ogb), 4 (zinc) or 32 (molgraph)
-  std::string_view atom_names;                  ///< names of the atom columns, separated by blanks
+  std::string_view atom_names;                  ///< names of the atom columns, separated by spaces
   std::string_view bond_names;                  ///< names of the bond columns
   std::string_view bond_id_rule;                ///< the bond id, as a formula over the names of the bond columns
 };
 
 const FeatureShape& feature_shape(Features features);
 
-/// Bond id, different for bonds that differ: `ogb` 12*type + 2*stereo + conjugated in [0, 60); `zinc` the type 1..3
-/// (0 = other) in [0, 4); `molgraph` 4*kind + 2*conjugated + in_ring in [0, 32), where the kind is 4 + stereo for a
-/// double bond with a stereo value and the type for any other (only double bonds have one).
+/// Returns the bond id, which differs for bonds that differ: `ogb` 12*type + 2*stereo + conjugated in [0, 60); `zinc`
+/// the type 1..3 (0 = other) in [0, 4); `molgraph` 4*kind + 2*conjugated + in_ring in [0, 32), where the kind is 4 +
+/// stereo for a double bond with a stereo value and the type for any other bond (only double bonds have stereo values).
 int bond_id(Features features, const std::uint8_t* bond_columns);
 
-/// Rows of each bond id in a table that holds the values of all bond columns one after the other: [bond ids][bond
-/// columns].
+/// Returns, for each bond id, its rows in a table that contains the values of all bond columns one after the other:
+/// [bond ids][bond columns].
 std::vector<std::vector<int>> rows_of_bond_ids(Features features);
 
 // --- raw relations of a pair of tokens, as stored (16 bits in memory, 8 bits in a file) ---
 
-/// topology[i][j] is the distance in bonds, or one of these two.
+/// topology[i][j] is the distance in bonds or one of these values.
 inline constexpr std::uint16_t kUnreachable = 0xFFFE;  ///< other fragment
 inline constexpr std::uint16_t kVirtual = 0xFFFF;      ///< i or j is token 0
-/// The same in a store's bytes; molecules of 255 or more atoms store no pairs.
+/// The same values in a store's bytes. Stores do not contain the pairs of molecules with 255 or more atoms.
 inline constexpr std::uint8_t kUnreachable8 = 254;
 inline constexpr std::uint8_t kVirtual8 = 255;
 inline constexpr int kMaxStoredPairAtoms = 254;
 
-/// edge[i][j] is a bond id, or one of these three.
+/// edge[i][j] is a bond id or one of these values.
 inline constexpr std::uint8_t kNoEdge = 253;
 inline constexpr std::uint8_t kSelfEdge = 254;
 inline constexpr std::uint8_t kVirtualEdge = 255;
 
-// --- classes: what the tables of a model are indexed by (docs/models/formula.md section 1) ---
+// --- classes: indices into the tables of a model (docs/models/formula.md section 1) ---
 
-/// Topology classes for a cap L (`max_distance`): 0..L distances, then the five named ones; T = L + 6.
+/// Topology classes for a cap L (`max_distance`): the distances 0..L, then five named classes; T = L + 6.
 struct TopologyClasses {
   int max_distance;  ///< L >= 1
   constexpr int far() const { return max_distance + 1; }
@@ -91,7 +91,7 @@ struct TopologyClasses {
   }
 };
 
-/// Edge classes: the bond ids, then four named ones; E = bond ids + 4.
+/// Edge classes: the bond ids, then four named classes; E = bond ids + 4.
 struct EdgeClasses {
   int bond_ids;
   constexpr int no_edge() const { return bond_ids; }

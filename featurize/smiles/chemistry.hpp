@@ -1,4 +1,4 @@
-// Chemistry beside the graph: canonical text, scaffolds, and ZINC's penalised logP. RDKit stays in the .cpp files.
+// Canonical SMILES, scaffolds and ZINC's penalised logP. Only the .cpp files include RDKit.
 #pragma once
 
 #include <string>
@@ -8,15 +8,15 @@
 
 namespace molgraph {
 
-/// RDKit canonical SMILES (with stereo and isotopes) of the molecule, or of its parent; empty if the text does not
-/// parse or has no parent. Used to find the same molecule again; without RDKit the text as it stands.
+/// Returns the RDKit canonical SMILES (with stereo and isotopes) of the molecule or of its parent; empty if the text
+/// cannot be parsed or has no parent. Used to identify duplicate molecules. Without RDKit, returns the text unchanged.
 std::string canonical_smiles(std::string_view smiles, Standardize standardize = Standardize::none);
 
-/// Canonical SMILES of one SDF record, empty if it does not parse.
+/// Returns the canonical SMILES of one SDF record, empty if it cannot be parsed.
 std::string smiles_of_mol_block(std::string_view mol_block);
 
-/// Bemis-Murcko scaffold without chirality as OGB computes it, of the molecule or of its parent; "" for an acyclic one.
-/// Throws DataError on bad text.
+/// Returns the Bemis-Murcko scaffold without chirality, as OGB computes it, of the molecule or of its parent; "" for an
+/// acyclic molecule. Throws DataError on invalid text.
 std::string murcko_scaffold(std::string_view smiles, Standardize standardize = Standardize::none);
 
 /// The label of ZINC-12k and ZINC-full (docs/reference/data.md section 4).
@@ -26,10 +26,11 @@ struct PenalizedLogP {
   int cycle;    ///< max(0, largest cycle of a Paton basis - 6)
   double y;     ///< normalised sum logP - SA - cycle
 };
-/// Throws DataError on bad text; FileError when RDKit's fpscores.pkl.gz cannot be found or read.
+/// Throws DataError on invalid text, and FileError if RDKit's fpscores.pkl.gz cannot be found or read.
 PenalizedLogP penalized_logp(std::string_view smiles);
 
-/// RDKit's data directory: $RDBASE, else the places where packages put it. Throws FileError naming them.
+/// Returns RDKit's data directory: $RDBASE, otherwise the first usual location that exists. Throws FileError with the
+/// list of these locations.
 std::string rdkit_data_dir();
 
 }  // namespace molgraph

@@ -30,13 +30,13 @@ std::string draw(const RDKit::ROMol& molecule, std::span<const double> values, c
   double largest = 0;
   for (const double value : values) largest = std::max(largest, std::abs(value));
   std::vector<int> atoms;
-  const std::vector<int> bonds;  // none: RDKit would colour those between two discs
+  const std::vector<int> bonds;  // empty: RDKit would colour the bonds between two discs
   std::map<int, RDKit::DrawColour> colours;
   std::map<int, double> radii;
   for (int i = 0; i < static_cast<int>(values.size()); ++i) {
     atoms.push_back(i);
     colours[i] = colour_of(largest > 0 ? values[static_cast<std::size_t>(i)] / largest : 0);
-    radii[i] = 0.4;  // of a bond of 1.5
+    radii[i] = 0.4;  // a bond has length 1.5
   }
   RDKit::MolDraw2DSVG drawer(kWidth, kHeight);
   RDKit::assignBWPalette(drawer.drawOptions().atomColourPalette);
@@ -46,13 +46,13 @@ std::string draw(const RDKit::ROMol& molecule, std::span<const double> values, c
   return drawer.getDrawingText();
 }
 
-/// Held while something is drawn: fonts and templates are RDKit's statics.
+/// Locked while RDKit draws, because RDKit's fonts and templates are static variables.
 std::mutex& drawing() {
   static std::mutex mutex;
   return mutex;
 }
 
-/// What lies in the drawer's <svg>, without its header, comments and XML names that HTML does not know.
+/// Returns the contents of the drawer's <svg> element, without header and comments and with double quotes.
 std::string inside_of(const std::string& svg) {
   const std::size_t opened = svg.find("<svg"), begin = svg.find('>', opened), end = svg.rfind("</svg>");
   if (opened == std::string::npos || end == std::string::npos || begin > end) return {};
@@ -86,7 +86,7 @@ std::string draw_atoms(std::string_view text, bool is_mol_block, const Featurize
       svg = draw(*parsed.molecule, values, legend);
     });
   if (svg.empty())
-    throw DataError("", 0, "cannot be drawn: " + (failure.empty() ? "it has another number of atoms" : failure),
+    throw DataError("", 0, "cannot be drawn: " + (failure.empty() ? "it has a different number of atoms" : failure),
                     std::string(text));
   return svg;
 }

@@ -1,5 +1,4 @@
-// A molecule as a picture, plain or with a number on each atom, by RDKit's drawing code, which is linked to nothing
-// else.
+// Drawings of molecules, plain or with a value per atom. RDKit's drawing code is linked only here.
 #pragma once
 
 #include <span>
@@ -10,22 +9,22 @@
 
 namespace molgraph {
 
-/// Why molecules cannot be drawn in this build, "" if they can.
+/// Returns the reason why this build cannot draw molecules, "" if it can.
 std::string why_no_drawing();
 
-/// SVG of the molecule as a model with that featuriser sees it. Behind atom i is a disc: orange for values[i] above 0,
-/// blue below (both colours from Okabe & Ito's colour-blind-safe set), white for 0 and full at the largest size of all.
-/// `values` [n] in the featuriser's order of atoms; `legend` stands below. Throws DataError where the text is no
-/// molecule of n atoms, FileError where nothing can be drawn.
+/// Returns an SVG of the molecule as a model with this featuriser sees it. A disc behind atom i shows values[i]: orange
+/// above 0, blue below (both from Okabe & Ito's colour-blind-safe palette), white for 0, and fully saturated at the
+/// largest absolute value. `values` [n] are in the featuriser's order of atoms. `legend` is printed below the drawing.
+/// Throws DataError if the text is not a molecule of n atoms, and FileError if this build cannot draw.
 std::string draw_atoms(std::string_view text, bool is_mol_block, const FeaturizerOptions& featurizer,
                        std::span<const double> values, const std::string& legend);
 
-/// Inline SVG of width x height user units, on a transparent ground: an <svg> with a viewBox and nothing that names the
-/// text. "" where the text is no molecule, it has more atoms than kMostDrawnAtoms, or nothing can be drawn.
-/// Thread-safe.
+/// Returns an inline SVG of width x height user units with a transparent background: an <svg> element with a viewBox
+/// that does not contain the SMILES. Returns "" if the text is not a molecule, has more than kMostDrawnAtoms atoms, or
+/// this build cannot draw. Thread-safe.
 std::string draw_molecule_svg(std::string_view smiles, int width, int height);
 
-/// More atoms give no such picture: nobody could read it.
+/// Larger molecules are not drawn, because the drawing would not be readable.
 inline constexpr int kMostDrawnAtoms = 150;
 
 }  // namespace molgraph

@@ -1,4 +1,4 @@
-// Drawing in a build without RDKit's drawing library.
+// Replacement for drawing.cpp in a build without RDKit's drawing library.
 #include "featurize/graph/error.hpp"
 #include "featurize/smiles/drawing.hpp"
 

@@ -13,7 +13,7 @@ namespace molgraph {
 namespace {
 
 constexpr double kUnknownFragment = -4.0;
-/// RDKit's file has 7 MB; a file that unpacks to more than this is not it.
+/// RDKit's file has 7 MB. A file that decompresses to more than this limit is not RDKit's.
 constexpr std::size_t kMostText = std::size_t{256} << 20;
 
 std::string unpacked(const std::string& path) {
@@ -30,8 +30,8 @@ std::string unpacked(const std::string& path) {
   return text;
 }
 
-/// Reads "list of lists of numbers". The stack holds the outer list, at most one inner list and one number, so three
-/// states suffice: depth 0, 1, 2 and whether a number waits to be appended.
+/// Reads a list of lists of numbers. The stack contains the outer list, at most one inner list and one number, so the
+/// state is the depth (0, 1 or 2) and whether a number is waiting to be appended.
 class ListReader {
  public:
   ListReader(std::string_view text, const std::string& name) : text_(text), name_(name) {}
@@ -42,7 +42,7 @@ class ListReader {
       switch (opcode) {
         case '(': open_mark(); break;
         case 'l': make_list(); break;
-        case 'p': line(); break;  // PUT: nothing in this format is fetched from the memo again
+        case 'p': line(); break;  // PUT: files of this format never read the memo
         case 'F':
         case 'I':
         case 'L': number(line()); break;
@@ -51,7 +51,7 @@ class ListReader {
         default: fail(std::string("opcode '") + (opcode >= 0x20 && opcode < 0x7F ? opcode : '?') + "' is not allowed");
       }
     }
-    fail("ends in the middle");
+    fail("unexpected end");
   }
 
  private:
@@ -60,26 +60,26 @@ class ListReader {
   }
   std::string_view line() {
     const std::size_t end = text_.find('\n', at_);
-    if (end == std::string_view::npos) fail("ends in the middle of a line");
+    if (end == std::string_view::npos) fail("incomplete last line");
     std::string_view argument = text_.substr(at_, end - at_);
     at_ = end + 1;
     if (!argument.empty() && argument.back() == '\r') argument.remove_suffix(1);
     return argument;
   }
   void open_mark() {
-    if (mark_ || waiting_) fail("a mark inside a value");
+    if (mark_ || waiting_) fail("unexpected mark");
     mark_ = true;
   }
   void make_list() {
-    if (!mark_ || depth_ == 2) fail("a list out of place");
+    if (!mark_ || depth_ == 2) fail("unexpected list");
     mark_ = false;
     if (++depth_ == 2) lists_.emplace_back();
   }
   void number(std::string_view digits) {
     if (!digits.empty() && digits.back() == 'L') digits.remove_suffix(1);
-    if (mark_ || waiting_ || depth_ != 2) fail("a number out of place");
+    if (mark_ || waiting_ || depth_ != 2) fail("unexpected number");
     const auto result = std::from_chars(digits.data(), digits.data() + digits.size(), value_);
-    if (result.ec != std::errc() || result.ptr != digits.data() + digits.size()) fail("an unreadable number");
+    if (result.ec != std::errc() || result.ptr != digits.data() + digits.size()) fail("unreadable number");
     waiting_ = true;
   }
   void append() {
@@ -93,7 +93,7 @@ class ListReader {
     }
   }
   std::vector<std::vector<double>> finished() {
-    if (depth_ != 1 || mark_ || waiting_) fail("stops in the middle");
+    if (depth_ != 1 || mark_ || waiting_) fail("unexpected stop");
     return std::move(lists_);
   }
 
@@ -112,12 +112,12 @@ FragmentScores FragmentScores::parse(const std::string& text, const std::string&
   FragmentScores table;
   for (const std::vector<double>& list : ListReader(text, name).read()) {
     for (std::size_t k = 1; k < list.size(); ++k) {
-      if (!(list[k] >= 0 && list[k] <= 4294967295.0)) throw FileError(name + ": a bit id outside 32 bits");
+      if (!(list[k] >= 0 && list[k] <= 4294967295.0)) throw FileError(name + ": a bit id does not fit 32 bits");
       table.scores_.emplace_back(static_cast<std::uint32_t>(list[k]), list[0]);
     }
   }
-  if (table.scores_.empty()) throw FileError(name + ": no fragment scores in it");
-  // A later entry of the same id wins, as in a dictionary filled in order.
+  if (table.scores_.empty()) throw FileError(name + ": contains no fragment scores");
+  // A later entry for the same id replaces an earlier one, as in a dictionary that is filled in order.
   std::stable_sort(table.scores_.begin(), table.scores_.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
   std::size_t kept = 0;

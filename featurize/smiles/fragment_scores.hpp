@@ -1,4 +1,4 @@
-// The fragment contributions of the synthetic accessibility score. Private to this room; no RDKit.
+// Fragment contributions of the synthetic accessibility score. Private to this folder; does not use RDKit.
 #pragma once
 
 #include <cstdint>
@@ -8,16 +8,17 @@
 
 namespace molgraph {
 
-/// Morgan bit id -> contribution, as RDKit ships it: a gzipped text pickle (protocol 0) of lists [score, id, id, ...].
+/// Morgan bit id -> contribution, as distributed with RDKit: a gzipped text pickle (protocol 0) of lists [score, id,
+/// id, ...].
 class FragmentScores {
  public:
-  /// Reads the pickle with a stack machine of its own that knows lists and numbers and nothing else; no pickle is ever
-  /// executed. Throws FileError naming the file and what is wrong with it.
+  /// Reads the pickle with a stack machine that supports only lists and numbers and executes no code. Throws FileError
+  /// with the file and the reason.
   static FragmentScores load(const std::string& path);
-  /// The same of pickle text; `name` stands in errors.
+  /// Parses the text of such a pickle; `name` appears in error messages.
   static FragmentScores parse(const std::string& text, const std::string& name);
 
-  /// -4 for a fragment that is not in the table (Ertl & Schuffenhauer's code).
+  /// Returns the contribution of a fragment, or -4 if it is not in the table (as in Ertl & Schuffenhauer's code).
   double of(std::uint32_t bit) const;
   std::size_t size() const { return scores_.size(); }
 

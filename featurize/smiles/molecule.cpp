@@ -24,16 +24,16 @@ namespace molgraph {
 namespace {
 
 constexpr std::string_view kBlanks = " \t\r\n\v\f";
-/// More than any first line needs; a hostile text cannot make the log grow.
+/// More than any first line needs. Limits the log of malicious text.
 constexpr std::size_t kKeptLog = 2048;
-/// A reason is for people: longer ones (lists of atoms) are cut.
+/// Longer reasons (lists of atoms) are cut, because people read them.
 constexpr std::size_t kKeptReason = 160;
 
 thread_local std::string captured_log;
 thread_local int captures = 0;
 
-/// Sends what is written to the log of the thread that writes. It has no buffer of its own, so the one stream that
-/// RDKit's loggers share holds no state that threads could mix up.
+/// Writes to the log of the writing thread. The stream has no buffer, so the one stream that RDKit's loggers share has
+/// no state that threads could corrupt.
 class ThreadLogBuffer : public std::streambuf {
  protected:
   int_type overflow(int_type c) override {
@@ -55,8 +55,8 @@ class ThreadLogBuffer : public std::streambuf {
   }
 };
 
-/// Points every logger of RDKit to the buffer above and makes RDKit build its lazily made tables (periodic table,
-/// stream locale, parsers) while only one thread is inside.
+/// Redirects all of RDKit's loggers to the buffer above and makes RDKit build its lazy tables (periodic table, stream
+/// locale, parsers) while only one thread uses it.
 void prepare_rdkit() {
   static std::once_flag once;
   std::call_once(once, [] {
@@ -85,7 +85,7 @@ void cut_front(std::string& line, std::string_view prefix) {
   if (line.rfind(prefix, 0) == 0) line.erase(0, prefix.size());
 }
 
-/// One printable line of bounded length.
+/// Returns one printable line of bounded length.
 std::string tidy(std::string text) {
   while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
   for (char& c : text) {
@@ -96,7 +96,7 @@ std::string tidy(std::string text) {
   return text;
 }
 
-/// Runs one of RDKit's parsers and gathers what went wrong.
+/// Runs one of RDKit's parsers and collects errors.
 template <typename Parse>
 ParsedMolecule guarded(Parse parse) {
   prepare_rdkit();
@@ -112,12 +112,12 @@ ParsedMolecule guarded(Parse parse) {
   return parsed;
 }
 
-/// Runs one of RDKit's parsers on a text that RDKit would not cut.
+/// Rejects text that RDKit would truncate, then runs one of RDKit's parsers.
 template <typename Parse>
 ParsedMolecule checked_smiles(std::string_view text, Parse parse) {
   const std::string_view smiles = trimmed(text);
   if (std::string foreign = foreign_sign(smiles); !foreign.empty()) return {nullptr, std::move(foreign)};
-  // RDKit takes what follows a blank for a name; here that would drop half a cell in silence. "|...|" is CXSMILES.
+  // RDKit treats text after a blank as a name, so half a cell would be ignored silently. "|...|" is CXSMILES.
   const std::size_t blank = smiles.find_first_of(kBlanks);
   if (blank != std::string_view::npos && smiles[smiles.find_first_not_of(kBlanks, blank)] != '|') {
     return {nullptr, "blank inside the SMILES (character " + std::to_string(blank + 1) + ")"};
@@ -175,7 +175,7 @@ ParsedMolecule parse_smiles(std::string_view text) {
 
 ParsedMolecule parse_smiles_as_written(std::string_view text) {
   return checked_smiles(text, [](const std::string& smiles) {
-    // What extensions say of configurations RDKit reads on its longer way only.
+    // Only RDKit's full parser reads the configurations in extensions.
     if (smiles.find('|') != std::string::npos) return RDKit::SmilesToMol(smiles);
     RDKit::SmilesParserParams raw;
     raw.sanitize = false;
@@ -183,7 +183,7 @@ ParsedMolecule parse_smiles_as_written(std::string_view text) {
     std::unique_ptr<RDKit::RWMol> molecule(RDKit::SmilesToMol(smiles, raw));
     if (!molecule) return molecule.release();
     constexpr bool implicit_only = false, update_explicit_count = true;
-    RDKit::MolOps::removeHs(*molecule, implicit_only, update_explicit_count);  // sanitises, too
+    RDKit::MolOps::removeHs(*molecule, implicit_only, update_explicit_count);  // also sanitises
     RDKit::MolOps::setBondStereoFromDirections(*molecule);
     return molecule.release();
   });

@@ -10,7 +10,7 @@
 namespace molgraph {
 namespace {
 
-/// Smallest rings of 3 to 8 atoms have values of their own: 0 none, 1..6 three to eight, 7 larger.
+/// Values of the smallest-ring column: 0 none, 1..6 for rings of 3 to 8 atoms, 7 larger.
 constexpr int kLargestNamedRing = 8;
 
 std::uint8_t ring_size(const Rings& rings, int atom) {

@@ -11,10 +11,10 @@
 namespace molgraph {
 namespace {
 
-/// RDKit's tools with their patterns, which take a millisecond to read: one of each per thread.
+/// RDKit's tools with their patterns, which take a millisecond to parse: one instance per thread.
 struct Tools {
-  RDKit::MolStandardize::LargestFragmentChooser fragments{true};  // organic first
-  RDKit::MolStandardize::Uncharger charges{true};                 // which charge goes does not depend on atoms' order
+  RDKit::MolStandardize::LargestFragmentChooser fragments{true};  // prefers organic fragments
+  RDKit::MolStandardize::Uncharger charges{true};                 // does not depend on the order of the atoms
 };
 
 Tools& tools_of_this_thread() {
@@ -50,7 +50,7 @@ void standardise(std::unique_ptr<RDKit::RWMol>& molecule, Standardize standardiz
   if (has_fragments(*molecule)) replace(tools_of_this_thread().fragments.choose(*molecule));
   if (has_charges(*molecule)) replace(tools_of_this_thread().charges.uncharge(*molecule));
   if (!changed) return;
-  // What was derived from the charges (conjugation, hybridisation, radicals) anew.
+  // Recomputes properties derived from the charges (conjugation, hybridisation, radicals).
   constexpr bool clean = true, again = true;
   molecule->clearComputedProps();
   RDKit::MolOps::sanitizeMol(*molecule);

@@ -1,5 +1,5 @@
-// The parent structure of a molecule: salts and solvents off, charges neutral. Private to this room: it shows RDKit
-// types.
+// The parent structure of a molecule: without salts and solvents, with neutral charges. Private to this folder, because
+// it uses RDKit types.
 #pragma once
 
 #include <GraphMol/RWMol.h>
@@ -11,17 +11,17 @@
 
 namespace molgraph {
 
-/// Whether RDKit's own clean-up of stereo marks has seen the molecule (parse_smiles), or its marks stand as they are
-/// written (parse_smiles_as_written); the parent is as the molecule is.
+/// Whether RDKit's clean-up of stereo marks was applied to the molecule (parse_smiles) or the marks are as written
+/// (parse_smiles_as_written). The same applies to the parent.
 enum class StereoMarks : std::uint8_t { cleaned, as_written };
 
-/// Puts the parent in the molecule's place where `standardize` asks for it: of several fragments the largest one with
-/// carbon, if any has some (RDKit's LargestFragmentChooser: most atoms, then mass, then alphabet), then acids and bases
-/// neutralised as far as RDKit's Uncharger does it: a charge that cannot go (quaternary nitrogen, nitro group, N-oxide)
-/// stays, together with its counter-charge where the molecule has one. A molecule of one fragment without charges stays
-/// untouched, bit for bit. Atoms keep their order, so that a salt and its parent, written alike, are equal afterwards.
-/// Bonds to metals stay as they are written. Thread-safe. Throws RDKit's exceptions where no valid molecule is left,
-/// as of [CH5+].
+/// Replaces the molecule with its parent if `standardize` requests it. Of several fragments, keeps the largest one that
+/// contains carbon, if there is one (RDKit's LargestFragmentChooser: most atoms, then mass, then alphabetical order).
+/// Then neutralises acids and bases as far as RDKit's Uncharger does: a charge that cannot be removed (quaternary
+/// nitrogen, nitro group, N-oxide) stays, together with its counter-charge if the molecule has one. A molecule with one
+/// fragment and no charges stays unchanged, bit for bit. Atoms keep their order, so a salt and its parent, written in
+/// the same way, give equal results. Bonds to metals stay as written. Thread-safe. Throws RDKit's exceptions if no
+/// valid molecule remains, for example for [CH5+].
 void standardise(std::unique_ptr<RDKit::RWMol>& molecule, Standardize standardize, StereoMarks marks);
 
 }  // namespace molgraph

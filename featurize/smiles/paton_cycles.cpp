@@ -10,7 +10,7 @@ namespace {
 struct TreeVertex {
   int parent = -1;
   bool found = false;
-  /// Vertices from which this one has been reached: by its tree edge and by every cycle-closing edge.
+  /// Vertices from which this one was reached: by its tree edge and by every cycle-closing edge.
   std::vector<int> reached_from;
 
   bool reached(int from) const {
@@ -18,7 +18,7 @@ struct TreeVertex {
   }
 };
 
-/// The edge from - to closes a cycle: climb from `from` until a vertex that `to` was reached from.
+/// The edge from - to closes a cycle. Climbs from `from` to a vertex from which `to` was reached.
 int cycle_length(const std::vector<TreeVertex>& tree, int from, int to) {
   int length = 3;  // to, from and the vertex where the climb ends
   int vertex = tree[static_cast<std::size_t>(from)].parent;

@@ -1,13 +1,13 @@
-// Cycle basis of a graph by Paton's algorithm. Private to this room; no RDKit.
+// Cycle basis of a graph by Paton's algorithm. Private to this folder; does not use RDKit.
 #pragma once
 
 #include <vector>
 
 namespace molgraph {
 
-/// Length of the longest cycle of the fundamental basis that Paton's algorithm (Comm. ACM 12:514, 1969) finds when
-/// every component is rooted at its lowest vertex, neighbours are taken in ascending order and the vertex examined
-/// next is the one found last: the choice of networkx up to 3.0. 0 for a forest. `neighbours[v]` must be ascending.
+/// Returns the length of the longest cycle in the fundamental basis of Paton's algorithm (Comm. ACM 12:514, 1969), with
+/// every component rooted at its lowest vertex, neighbours in ascending order and the vertex found last examined next,
+/// as in networkx up to 3.0. Returns 0 for a forest. `neighbours[v]` must be ascending.
 int longest_paton_cycle(const std::vector<std::vector<int>>& neighbours);
 
 }  // namespace molgraph

@@ -24,18 +24,18 @@ namespace {
 constexpr double kLogpMean = 2.4577998006008803, kLogpDeviation = 1.4334180962410332;
 constexpr double kSaMean = 3.0535808763560266, kSaDeviation = 0.8347194306186498;
 constexpr double kCycleMean = 0.04829303989345987, kCycleDeviation = 0.28775759686956115;
-/// Rings up to this size cost nothing.
+/// Rings up to this size have no penalty.
 constexpr int kFreeCycle = 6;
-/// Atoms of a ring from which on it is a macrocycle.
+/// Smallest number of atoms in a macrocycle.
 constexpr std::size_t kMacrocycle = 9;
 
-/// Read once by the first caller; a failure is thrown to that caller and tried again by the next.
+/// Loaded by the first caller. On failure, that caller gets the exception, and the next caller tries again.
 const FragmentScores& fragment_scores() {
   static const FragmentScores scores = FragmentScores::load(rdkit_data_dir() + "/Contrib/SA_Score/fpscores.pkl.gz");
   return scores;
 }
 
-/// Stereocentres with a CIP label plus those that could have one.
+/// Number of stereocentres with a CIP label plus possible stereocentres.
 int chiral_centres(RDKit::ROMol& molecule) {
   RDKit::MolOps::assignStereochemistry(molecule, false, true, true);
   int centres = 0;
@@ -46,8 +46,8 @@ int chiral_centres(RDKit::ROMol& molecule) {
   return centres;
 }
 
-/// Ertl & Schuffenhauer 2009 with the two changes of RDKit's contributed version: log10(2) for any number of
-/// macrocycles, and a bonus for symmetric molecules. 1 = easy, 10 = hard.
+/// Synthetic accessibility of Ertl & Schuffenhauer 2009 with the two changes of RDKit's contributed version: log10(2)
+/// for any number of macrocycles, and a bonus for symmetric molecules. 1 = easy, 10 = hard.
 double synthetic_accessibility(RDKit::ROMol& molecule, const FragmentScores& scores) {
   const std::unique_ptr<RDKit::SparseIntVect<std::uint32_t>> fingerprint(
       RDKit::MorganFingerprints::getFingerprint(molecule, 2));

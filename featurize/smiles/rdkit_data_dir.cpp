@@ -14,12 +14,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Where a Python package carries the data: beside its module, one folder above its programs.
+/// Locations of the data in a Python package: next to its module and one folder above its programs.
 std::vector<std::string> packaged() {
   std::vector<std::string> places;
   std::error_code ignored;
   if (Dl_info info; dladdr(reinterpret_cast<const void*>(&rdkit_data_dir), &info) != 0 && info.dli_fname != nullptr)
-    if (const fs::path module = info.dli_fname; module.is_absolute())  // a program's may be the name it was called by
+    if (const fs::path module = info.dli_fname; module.is_absolute())  // a program's name may be what it was called by
       places.push_back((module.parent_path() / "share/RDKit").string());
   if (const fs::path program = fs::read_symlink("/proc/self/exe", ignored); !ignored)
     places.push_back((program.parent_path().parent_path() / "share/RDKit").string());
@@ -33,7 +33,7 @@ std::string rdkit_data_dir() {
   const char* base = std::getenv("RDBASE");
   if (base != nullptr && *base != '\0') places.emplace_back(base);
   for (const std::string& place : packaged()) places.push_back(place);
-  // Beside the RDKit found when this was built, then where distributions put it.
+  // Next to the RDKit found when this was built, then the locations of Linux distributions.
   for (const char* place : {MOLGRAPH_RDKIT_SHARE, "/usr/share/RDKit", "/usr/local/share/RDKit"}) {
     if (*place != '\0') places.emplace_back(place);
   }
@@ -44,7 +44,7 @@ std::string rdkit_data_dir() {
     if (looked.find(place) == std::string::npos) looked += (looked.empty() ? "" : ", ") + place;
   }
   throw FileError("RDKit's data directory not found (looked in " + looked +
-                  "): install rdkit-data or set RDBASE to the directory that holds Data and Contrib");
+                  "): install rdkit-data or set RDBASE to the directory that contains Data and Contrib");
 }
 
 }  // namespace molgraph

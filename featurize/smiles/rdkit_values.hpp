@@ -1,4 +1,4 @@
-// RDKit's properties as column values, where several feature sets have the same. Private to this room.
+// RDKit's properties as column values that several feature sets share. Private to this folder.
 #pragma once
 
 #include <GraphMol/Atom.h>
@@ -8,7 +8,7 @@
 
 namespace molgraph {
 
-/// value in [low, high] -> value - low; anything else -> the index behind them, OGB's "misc".
+/// Maps a value in [low, high] to value - low and any other value to the next index, OGB's "misc".
 inline std::uint8_t in_range(int value, int low, int high) {
   return static_cast<std::uint8_t>(value >= low && value <= high ? value - low : high - low + 1);
 }

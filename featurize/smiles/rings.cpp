@@ -11,7 +11,7 @@ Rings::Rings(int atoms, std::span<const std::uint16_t> bond_atoms)
       depth_(static_cast<std::size_t>(atoms), -1), branch_(static_cast<std::size_t>(atoms)) {
   for (const std::uint16_t atom : bond_atoms) ++first_[atom + 2u];
   for (std::size_t a = 2; a < first_.size(); ++a) first_[a] += first_[a - 1];
-  // first_[a + 1] is now where atom a's next step goes, and ends as the start of atom a + 1.
+  // first_[a + 1] is now the fill position of atom a and ends as the start of atom a + 1.
   for (std::size_t k = 0; k < bond_atoms.size(); ++k)
     steps_[first_[bond_atoms[k] + 1u]++] = {bond_atoms[k ^ 1u], static_cast<int>(k / 2)};
   first_.pop_back();
@@ -19,7 +19,7 @@ Rings::Rings(int atoms, std::span<const std::uint16_t> bond_atoms)
   find_systems();
 }
 
-/// A bond lies in a ring unless it is a bridge (Tarjan 1974): nothing below it in a depth-first tree leads above it.
+/// A bond is in a ring unless it is a bridge (Tarjan 1974): no bond below it in a depth-first tree leads above it.
 void Rings::find_ring_bonds() {
   const std::size_t atoms = system_.size();
   std::vector<int> low(atoms), in_by(atoms, -1);
@@ -28,7 +28,7 @@ void Rings::find_ring_bonds() {
   int time = 0;
   for (std::size_t root = 0; root < atoms; ++root) {
     if (depth_[root] >= 0) continue;
-    queue_.assign(1, static_cast<int>(root));  // as a stack
+    queue_.assign(1, static_cast<int>(root));  // used as a stack
     depth_[root] = low[root] = time++;
     while (!queue_.empty()) {
       const auto at = static_cast<std::size_t>(queue_.back());
@@ -55,7 +55,7 @@ void Rings::find_ring_bonds() {
   std::fill(depth_.begin(), depth_.end(), -1);
 }
 
-/// Keeps the steps over ring bonds only, and numbers what they connect.
+/// Keeps only the steps over ring bonds and numbers the connected systems.
 void Rings::find_systems() {
   std::size_t kept = 0;
   for (std::size_t a = 0; a < system_.size(); ++a) {
@@ -87,8 +87,8 @@ void Rings::find_systems() {
 int Rings::smallest_of_atom(int atom, int most) const {
   assert(most <= kLargestRing);
   if (!this->atom(atom)) return 0;
-  // Breadth-first; a bond between two branches of the tree closes a ring through the root, and the smallest such ring
-  // has one.
+  // Breadth-first search. A bond between two branches of the tree closes a ring through the root, and the smallest such
+  // ring contains one.
   int best = most + 1;
   queue_.assign(1, atom);
   depth_[static_cast<std::size_t>(atom)] = 0;

@@ -1,5 +1,5 @@
-// Which atoms and bonds lie in rings, exactly: facts of the graph that no numbering of its atoms changes, as sets of
-// smallest rings do. Private to this room; no RDKit.
+// Exact ring membership of atoms and bonds. In contrast to sets of smallest rings, it does not depend on the numbering
+// of the atoms. Private to this folder; does not use RDKit.
 #pragma once
 
 #include <cstdint>
@@ -8,20 +8,20 @@
 
 namespace molgraph {
 
-/// The rings of one graph. Sizes above kLargestRing are not told apart from "no ring".
+/// The rings of one graph. A size above kLargestRing is treated as "no ring".
 class Rings {
  public:
   static constexpr int kLargestRing = 12;
 
-  /// `bond_atoms` [m, 2]; no bond joins an atom to itself, no two bonds the same atoms.
+  /// `bond_atoms` [m, 2]. No bond may join an atom to itself, and no two bonds may join the same atoms.
   Rings(int atoms, std::span<const std::uint16_t> bond_atoms);
 
   bool atom(int atom) const { return system_[static_cast<std::size_t>(atom)] >= 0; }
   bool bond(int bond) const { return ring_bond_[static_cast<std::size_t>(bond)] != 0; }
-  /// Number of the atom's ring system (what ring bonds connect), -1 for an atom in no ring.
+  /// Number of the atom's ring system (atoms connected by ring bonds), -1 for an atom outside rings.
   int system(int atom) const { return system_[static_cast<std::size_t>(atom)]; }
 
-  /// Size of the smallest ring through the atom if that is at most `most`, else 0.
+  /// Size of the smallest ring through the atom, 0 if it is larger than `most` or there is none.
   int smallest_of_atom(int atom, int most) const;
   /// The same for a bond.
   int smallest_of_bond(int bond, int most) const;
@@ -38,7 +38,8 @@ class Rings {
   }
   void find_ring_bonds();
   void find_systems();
-  /// Bonds on the shortest way over ring bonds without one atom or bond (-1 = all are allowed), 0 if above `most`.
+  /// Length in bonds of the shortest path over ring bonds that avoids one atom or bond (-1 = none is avoided), 0 if
+  /// above `most`.
   int distance(int from, int to, int without_atom, int without_bond, int most) const;
 
   std::vector<std::uint16_t> bond_atoms_;

@@ -1,4 +1,4 @@
-// The words of RowStatus, for both variants of the SMILES library. Private to this room.
+// Names of RowStatus for both variants of the SMILES library. Private to this folder.
 #pragma once
 
 #include <string_view>

@@ -16,7 +16,7 @@
 namespace molgraph {
 namespace {
 
-/// An SDF record carries coordinates and data items: it may have this many times the characters of a SMILES.
+/// An SDF record contains coordinates and data items, so it may have this many times the characters of a SMILES.
 constexpr std::size_t kRecordFactor = 64;
 
 Rejection too_large(std::string_view what, std::size_t count, std::size_t limit) {
@@ -24,7 +24,8 @@ Rejection too_large(std::string_view what, std::size_t count, std::size_t limit)
           std::to_string(count) + " " + std::string(what) + ", the limit is " + std::to_string(limit)};
 }
 
-/// A list of elements or a substructure query is a pattern, not an atom. "*" is one too but has OGB's unknown value.
+/// A list of elements or a substructure query is a pattern, not an atom. "*" is also a query, but has OGB's unknown
+/// value.
 bool is_pattern(const RDKit::ROMol& molecule) {
   for (const RDKit::Atom* atom : molecule.atoms()) {
     if (atom->hasQuery() && atom->getAtomicNum() != 0) return true;
@@ -48,7 +49,7 @@ FeaturizeResult featurize(ParsedMolecule&& parsed, std::string_view text, Stereo
   MolecularGraph graph;
   std::string unsupported;
   failure = reason_of_failure([&] {
-    // First: the columns of some sets change the molecule.
+    // Computed first, because the columns of some feature sets change the molecule.
     MolecularGraph whole;
     add_whole_molecule(molecule, text, marks, options.standardize, extras, whole);
     if (options.features == Features::ogb) {
@@ -84,7 +85,7 @@ FeaturizeResult Featurizer::smiles(std::string_view text) const {
   const std::string_view smiles = trimmed(text);
   if (smiles.empty()) return Rejection{RowStatus::empty, "empty"};
   if (smiles.size() > limits_.max_text) return too_large("characters", smiles.size(), limits_.max_text);
-  // Counted before parsing: RDKit cannot be interrupted, and its ring search grows faster than the text.
+  // Atoms are counted before parsing: RDKit cannot be interrupted, and its ring search takes superlinear time.
   const int named = count_named_atoms(smiles);
   if (named > limits_.max_atoms) {
     return too_large("atoms", static_cast<std::size_t>(named), static_cast<std::size_t>(limits_.max_atoms));

@@ -1,4 +1,4 @@
-// SMILES text or an SDF record -> MolecularGraph, or a typed rejection. RDKit stays in the .cpp files.
+// SMILES text or an SDF record -> MolecularGraph, or a rejection with a reason. Only the .cpp files include RDKit.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace molgraph {
 
-/// Status of an input row, as the programs print it.
+/// Status of an input row, as printed by the programs.
 enum class RowStatus : std::uint8_t {
   ok,
   empty,
@@ -20,40 +20,40 @@ enum class RowStatus : std::uint8_t {
   too_large,
   unsupported,
   not_finite,
-  invalid_input,  ///< a cell of a column that the model reads is no number
+  invalid_input,  ///< a cell of a column that the model reads is not a number
 };
 std::string_view to_string(RowStatus status);
 
-/// Why a row has no graph. `reason` is one line for people: "ring 1 not closed".
+/// Why a row has no graph. `reason` is one readable line, for example "ring 1 not closed".
 struct Rejection {
   RowStatus status = RowStatus::invalid_smiles;
   std::string reason;
 };
 
-/// Limits on resources. What lies above is rejected as too_large with the number in the reason.
+/// Resource limits. Larger input is rejected as too_large, and the reason contains the number.
 struct FeaturizerLimits {
-  int max_atoms = 1024;          ///< at most kMostAtoms, which replaces anything larger
+  int max_atoms = 1024;          ///< at most kMostAtoms; larger values are reduced to it
   std::size_t max_text = 65536;  ///< characters of one SMILES; an SDF record may have 64 times as many
 };
 
-/// What is computed of each molecule although the options do not ask for it: for baselines beside a model.
+/// Values computed for each molecule in addition to those of the options: for baselines next to a model.
 struct FeaturizerExtras {
-  bool descriptors = false;  ///< MolecularGraph::descriptors, as DescriptorSet::rdkit
+  bool descriptors = false;  ///< MolecularGraph::descriptors, as with DescriptorSet::rdkit
   bool fingerprint = false;  ///< MolecularGraph::fingerprint: counts of Morgan environments of radius 2, at most 255
 };
 
 using FeaturizeResult = std::variant<MolecularGraph, Rejection>;
 
-/// Thread-safe: one object may be used by all threads. RDKit's log never reaches the terminal.
+/// Thread-safe: all threads may share one object. RDKit's log never reaches the terminal.
 class Featurizer {
  public:
-  /// Throws FileError if descriptors are asked for and RDKit's list of fragments cannot be found or read.
+  /// Throws FileError if descriptors are requested and RDKit's list of fragments cannot be found or read.
   explicit Featurizer(const FeaturizerOptions& options = {}, const FeaturizerLimits& limits = {},
                       const FeaturizerExtras& extras = {});
 
-  /// Blanks around the text are ignored. Atoms keep RDKit's order of the text. Never throws on bad text.
+  /// Ignores whitespace around the text. Atoms have RDKit's order of the text. Never throws on invalid text.
   FeaturizeResult smiles(std::string_view text) const;
-  /// One SDF record (mol block without the data items is enough). Hydrogens are folded in as for SMILES.
+  /// One SDF record (a mol block without data items is enough). Hydrogens are folded in as for SMILES.
   FeaturizeResult mol_block(std::string_view text) const;
 
   const FeaturizerOptions& options() const { return options_; }
@@ -61,10 +61,10 @@ class Featurizer {
  private:
   FeaturizerOptions options_;
   FeaturizerLimits limits_;
-  FeaturizerExtras extras_;  ///< with what the options ask for
+  FeaturizerExtras extras_;  ///< including those that the options request
 };
 
-/// The version of the chemistry toolkit, e.g. "2022.09.3"; empty when built without one.
+/// Version of the chemistry toolkit, for example "2022.09.3"; empty if built without RDKit.
 std::string rdkit_version();
 
 }  // namespace molgraph

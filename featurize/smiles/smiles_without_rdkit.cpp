@@ -1,4 +1,4 @@
-// The SMILES library of a build without RDKit: everything links, and what needs chemistry says so.
+// The SMILES library of a build without RDKit. Functions that need chemistry throw FileError.
 #include "featurize/graph/error.hpp"
 #include "featurize/smiles/chemistry.hpp"
 #include "featurize/smiles/row_status.hpp"

@@ -5,7 +5,7 @@
 #include <GraphMol/GraphMol.h>
 #if __has_include(<GraphMol/CIPLabeler/CIPLabeler.h>)
 #include <GraphMol/CIPLabeler/CIPLabeler.h>
-#else  // where Debian has it
+#else  // path in Debian packages
 #include <CIPLabeler/CIPLabeler.h>
 #endif
 
@@ -22,14 +22,14 @@ namespace {
 
 using Colour = std::uint64_t;
 
-/// Substituents that are no atoms of the graph. Atoms' colours are hashes and do not meet them.
+/// Substituents that are not atoms of the graph. Colours of atoms are hashes and do not collide with them.
 constexpr Colour kHydrogen = 1, kLonePair = 2;
-/// A double bond in a smaller ring has only one way to lie.
+/// A double bond in a smaller ring has only one possible configuration.
 constexpr int kSmallestRingWithTrans = 8;
-/// What the labeller may take, in steps on ways through the molecule. Of 54,000 molecules of MoleculeNet none is above;
-/// below, the labeller takes 60 ms at worst of all that was tried.
+/// Budget of the labeller in steps on paths through the molecule. None of 54,000 MoleculeNet molecules exceeds it.
+/// Within the budget, the labeller took at most 60 ms for all molecules tried.
 constexpr std::int64_t kMostSteps = 20000;
-/// Rings by which a nitrogen's three bonds are held.
+/// Largest ring that can prevent the inversion of a nitrogen.
 constexpr int kCageRing = Rings::kLargestRing;
 
 enum Element : int {
@@ -60,8 +60,8 @@ bool has_tag(const RDKit::Atom& atom) {
 
 bool has_mark(const RDKit::Bond& bond) { return bond.getStereo() > RDKit::Bond::STEREOANY; }
 
-/// A nitrogen with three neighbours turns itself inside out unless a ring of three or the bridges of a cage hold it. It
-/// is the head of a cage if its three bonds are pairwise in rings, and no bridge of the cage has length 0: then the
+/// A nitrogen with three neighbours inverts unless it is in a three-membered ring or a bridgehead of a cage. It is a
+/// bridgehead if its three bonds are pairwise in rings and no bridge of the cage has length 0: in that case, the
 /// largest ring would be the sum of the two others without their common bond.
 bool nitrogen_is_held(const RDKit::ROMol& molecule, const RDKit::Atom& atom, const Rings& rings) {
   const int centre = static_cast<int>(atom.getIdx());
@@ -78,7 +78,8 @@ bool nitrogen_is_held(const RDKit::ROMol& molecule, const RDKit::Atom& atom, con
   return size[2] != size[0] + size[1] - 2;
 }
 
-/// True if four different substituents, one of them perhaps a hydrogen or a lone pair, would make the atom a centre.
+/// Returns true if the atom is a centre when it has four different substituents, one of which may be a hydrogen or a
+/// lone pair.
 bool could_be_centre(const RDKit::ROMol& molecule, const RDKit::Atom& atom, const Rings& rings) {
   const auto neighbours = atom.getDegree(), hydrogens = atom.getTotalNumHs();
   if (neighbours < 3 || neighbours + hydrogens > 4 || hydrogens > 1) return false;
@@ -95,7 +96,7 @@ bool could_be_centre(const RDKit::ROMol& molecule, const RDKit::Atom& atom, cons
       case kSelenium: return true;
       case kNitrogen: return charge == 1;
       case kBoron: return charge == -1;
-      default: return has_tag(atom);  // a metal may be flat: only what is said counts
+      default: return has_tag(atom);  // a metal may be planar: only explicit tags count
     }
   }
   switch (atom.getAtomicNum()) {
@@ -108,7 +109,7 @@ bool could_be_centre(const RDKit::ROMol& molecule, const RDKit::Atom& atom, cons
   }
 }
 
-/// True if the atom can be one end of a double bond with two sides: a carbon (silicon, germanium) with three
+/// Returns true if the atom can be one end of a double bond with two sides: a carbon (silicon, germanium) with three
 /// substituents, =N- or =[N+]<.
 bool could_be_end(const RDKit::Atom& atom) {
   const auto all = atom.getDegree() + atom.getTotalNumHs();
@@ -167,7 +168,7 @@ class Perception {
   }
 
  private:
-  /// Asks RDKit for the labels of what has a configuration.
+  /// Gets RDKit's labels of atoms and bonds that have a configuration.
   void find_labels() {
     boost::dynamic_bitset<> atoms(centres_.size()), bonds(sided_.size());
     for (RDKit::Atom* atom : molecule_.atoms()) {
@@ -178,23 +179,23 @@ class Perception {
       bond->clearProp(RDKit::common_properties::_CIPCode);
       bonds[bond->getIdx()] = sided_[bond->getIdx()] && has_mark(*bond);
     }
-    if (atoms.none() && bonds.none()) return;  // the labeller copies the molecule: only where there is something to do
+    if (atoms.none() && bonds.none()) return;  // avoid the labeller's copy of the molecule
     if (!in_reach(atoms, bonds)) return;
     try {
       RDKit::CIPLabeler::assignCIPLabels(molecule_, atoms, bonds);
     } catch (const std::bad_alloc&) {
       throw;
     } catch (const std::exception&) {
-      return;  // too many ways through the molecule: which labels it had found depends on the order of atoms
+      return;  // too many paths through the molecule: the labels found so far depend on the order of the atoms
     }
     for (const RDKit::Atom* atom : molecule_.atoms()) labels_.atom[atom->getIdx()] = centre_label(*atom);
     for (const RDKit::Bond* bond : molecule_.bonds()) labels_.bond[bond->getIdx()] = bond_label(*bond);
   }
 
-  /// False where the labeller would take too long, judged by the graph alone: it cannot be interrupted, and its own
-  /// limit lets a symmetric molecule of 65 atoms take 20 s. A centre costs the ways through the molecule as far as its
-  /// substituents are alike; one whose substituents differ by configurations only costs all ways,
-  /// for every configuration and every such centre.
+  /// Returns false if the labeller would take too long. The decision depends on the graph alone, because the labeller
+  /// cannot be interrupted and its own limit allows 20 s for a symmetric molecule of 65 atoms. A centre costs the paths
+  /// through the molecule as far as its substituents are alike. A centre whose substituents differ only in
+  /// configurations costs all paths, for every configuration and every such centre.
   bool in_reach(const boost::dynamic_bitset<>& atoms, const boost::dynamic_bitset<>& bonds) {
     std::vector<Unit> units;
     for (auto a = atoms.find_first(); a != atoms.npos; a = atoms.find_next(a))
@@ -230,7 +231,7 @@ class Perception {
   }
 
   struct Unit {
-    int atom, bond;      ///< one of them, the other is -1
+    int atom, bond;      ///< one of them; the other is -1
     int alike_for = -1;  ///< rounds of refinement until its substituents differ; -1 = never
   };
 
@@ -241,7 +242,7 @@ class Perception {
     return two_sides(*bond.getBeginAtom(), *bond.getEndAtom()) && two_sides(*bond.getEndAtom(), *bond.getBeginAtom());
   }
 
-  /// Takes one from `budget` for every way from the atom over at most `depth` bonds that meets no atom twice.
+  /// Subtracts one from `budget` for every path from the atom with at most `depth` bonds and without repeated atoms.
   void count_ways(const RDKit::Atom& atom, int depth, std::vector<char>& on_way, std::int64_t& budget) const {
     if (--budget <= 0 || depth == 0) return;
     on_way[atom.getIdx()] = 1;
@@ -279,7 +280,7 @@ class Perception {
   enum class Substituents : std::uint8_t { different, ring_pair, alike };
 
   Substituents kind_of_centre(const RDKit::Atom& atom) const {
-    std::vector<std::pair<Colour, bool>> substituents;  // colour, over a ring bond
+    std::vector<std::pair<Colour, bool>> substituents;  // colour, whether by a ring bond
     const bool oxo_alike = atom.getAtomicNum() == kPhosphorus || atom.getAtomicNum() == kSulfur ||
                            atom.getAtomicNum() == kArsenic || atom.getAtomicNum() == kSelenium;
     int ring_bonds = 0;
@@ -287,7 +288,7 @@ class Perception {
       const RDKit::Atom& other = *bond->getOtherAtom(&atom);
       const bool in_ring = rings_.bond(static_cast<int>(bond->getIdx()));
       ring_bonds += in_ring;
-      // =O, -OH and -O(-) at one phosphorus or sulfur trade places.
+      // =O, -OH and -O(-) on one phosphorus or sulfur are exchangeable.
       const bool terminal = oxo_alike && other.getDegree() == 1;
       substituents.emplace_back(terminal ? mix(static_cast<Colour>(other.getAtomicNum())) : colour_[other.getIdx()],
                                 in_ring);
@@ -304,7 +305,7 @@ class Perception {
     return pairs == 1 && in_rings == 1 && ring_bonds == 2 ? Substituents::ring_pair : Substituents::alike;
   }
 
-  /// True if the two substituents of `end` besides `partner` differ.
+  /// Returns true if the two substituents of `end` other than `partner` differ.
   bool two_sides(const RDKit::Atom& end, const RDKit::Atom& partner) const {
     std::vector<Colour> colours;
     for (const RDKit::Atom* other : molecule_.atomNeighbors(&end))
@@ -316,8 +317,8 @@ class Perception {
 
   enum class Seen : std::uint8_t { by_rank, everything };
 
-  /// Colour refinement (Weisfeiler & Leman 1968) until no class splits; `each` is called before the first round (0) and
-  /// after each. Seen::by_rank is what CIP's rules rank by, without the configurations.
+  /// Colour refinement (Weisfeiler & Leman 1968) until no class splits. Calls `each` before the first round (0) and
+  /// after each round. Seen::by_rank uses the properties that CIP rules rank by, without the configurations.
   template <typename Each>
   void refine(Seen seen, Each each) {
     const std::size_t atoms = labels_.atom.size();
@@ -345,7 +346,7 @@ class Perception {
         const auto i = bond->getBeginAtomIdx(), j = bond->getEndAtomIdx();
         const auto label = seen == Seen::everything ? labels_.bond[bond->getIdx()] : BondLabel::none;
         const Colour kind = mix((static_cast<Colour>(bond->getBondType()) << 8) + static_cast<Colour>(label));
-        next[i] += mix(colour_[j] ^ kind);  // sums: the neighbours' order does not count
+        next[i] += mix(colour_[j] ^ kind);  // sums, so the order of neighbours does not matter
         next[j] += mix(colour_[i] ^ kind);
       }
       colour_ = next;
@@ -360,7 +361,7 @@ class Perception {
 
   RDKit::RWMol& molecule_;
   const Rings& rings_;
-  boost::dynamic_bitset<> centres_, sided_;  ///< what may have a configuration by its kind
+  boost::dynamic_bitset<> centres_, sided_;  ///< may have a configuration because of their kind
   StereoLabels labels_;
   std::vector<Colour> colour_;
 };

@@ -19,7 +19,7 @@ bool contains(std::string_view set, char c) { return set.find(c) != std::string_
 
 std::string place(std::size_t index) { return " (character " + std::to_string(index + 1) + ")"; }
 
-/// One ring-closure label at `at`: a digit, %nn or %(n...). Advances `at` past it; -1 if there is none.
+/// Reads one ring-closure label at `at`: a digit, %nn or %(n...). Advances `at` past it. Returns -1 if there is none.
 int ring_label(std::string_view text, std::size_t& at) {
   if (is_digit(text[at])) return text[at++] - '0';
   if (text[at] != '%') return -1;
@@ -38,7 +38,7 @@ int ring_label(std::string_view text, std::size_t& at) {
   return label;
 }
 
-/// "ring 1 not closed", "rings 1, 2 not closed", or "" if every label occurs in pairs.
+/// Returns "ring 1 not closed", "rings 1, 2 not closed", or "" if every label occurs in pairs.
 std::string open_rings(std::string_view text) {
   std::set<int> open;
   for (std::size_t at = 0; at < text.size();) {
@@ -59,9 +59,9 @@ std::string open_rings(std::string_view text) {
   return (open.size() == 1 ? "ring " : "rings ") + list + " not closed";
 }
 
-/// The first thing on the way through the text that no SMILES may contain, or "".
+/// Returns the first syntax error in the text, or "".
 std::string first_error(std::string_view text) {
-  char before = '(';  // as at the start of a branch: neither a bond's end nor a dot, nor a ring, may stand first
+  char before = '(';  // like the start of a branch: a bond, dot or ring label may not come first
   for (std::size_t at = 0; at < text.size(); ++at) {
     const char c = text[at];
     if (c == '[') {
@@ -73,7 +73,7 @@ std::string first_error(std::string_view text) {
       continue;
     }
     if (!contains(kBonds, c) && !contains(kOrganic, c) && !contains(kOthers, c)) {
-      return std::string("'") + c + "' is no SMILES symbol" + place(at);
+      return std::string("'") + c + "' is not a SMILES symbol" + place(at);
     }
     if (c == ']') return "']' without '['" + place(at);
     if (c == ')' && before == '(') return "empty branch" + place(at);
@@ -93,10 +93,10 @@ std::string first_error(std::string_view text) {
 
 struct Sign {
   std::uint32_t code = 0;
-  std::size_t bytes = 0;  ///< 0: these bytes are no UTF-8
+  std::size_t bytes = 0;  ///< 0: the bytes are not valid UTF-8
 };
 
-/// The sign that begins at `at`.
+/// Returns the character that begins at `at`.
 Sign sign_at(std::string_view text, std::size_t at) {
   const auto byte = [&](std::size_t k) { return static_cast<unsigned char>(text[at + k]); };
   const unsigned first = byte(0);
@@ -113,7 +113,7 @@ Sign sign_at(std::string_view text, std::size_t at) {
   return {code, bytes};
 }
 
-/// Controls, spaces, marks that sit on the sign before them, directions, tags, private and unused codes.
+/// Control characters, spaces, combining marks, direction marks, tags, private and unused codes.
 bool is_invisible(std::uint32_t code) {
   constexpr std::pair<std::uint32_t, std::uint32_t> kRanges[] = {
       {0, 0x20},        {0x7F, 0xA0},     {0xAD, 0xAD},     {0x300, 0x36F},   {0x61C, 0x61C},   {0x115F, 0x1160},
@@ -144,9 +144,9 @@ std::string foreign_sign(std::string_view smiles) {
       if (sign.bytes == 0) return "byte 0x" + hexadecimal(byte, 2) + " is neither ASCII nor UTF-8" + place(character);
       const std::string code = "U+" + hexadecimal(sign.code, 4);
       const std::string shown = is_invisible(sign.code)
-                                    ? (control ? "the control sign " : "the invisible sign ") + code
+                                    ? (control ? "the control character " : "the invisible character ") + code
                                     : "'" + std::string(smiles.substr(at, sign.bytes)) + "' (" + code + ")";
-      return shown + " is no SMILES symbol" + place(character);
+      return shown + " is not a SMILES symbol" + place(character);
     }
     at += sign.bytes;
   }
@@ -168,7 +168,7 @@ int count_named_atoms(std::string_view smiles) {
     if (smiles[at] == '[') {
       std::size_t symbol = at + 1;
       while (symbol < smiles.size() && is_digit(smiles[symbol])) ++symbol;
-      // [H], [2H], [H+]; but [He], [Hg], [Ho], [Hf], [Hs] are heavy.
+      // [H], [2H] and [H+] are hydrogens; [He], [Hg], [Ho], [Hf] and [Hs] are heavy atoms.
       const bool hydrogen = symbol < smiles.size() && smiles[symbol] == 'H' &&
                             (symbol + 1 == smiles.size() || !contains("efgos", smiles[symbol + 1]));
       if (!hydrogen) ++atoms;

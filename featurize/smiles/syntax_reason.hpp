@@ -1,4 +1,4 @@
-// Says more precisely than RDKit what is wrong with a SMILES text. Private to this room; no RDKit.
+// Precise reasons for SMILES syntax errors. Private to this folder; does not use RDKit.
 #pragma once
 
 #include <string>
@@ -6,17 +6,19 @@
 
 namespace molgraph {
 
-/// RDKit says "unclosed ring" and "syntax error" without a place. For these the text is read again, sign by sign:
-/// "ring 1 not closed", "'x' is no SMILES symbol (character 3)". Every other reason comes back unchanged.
+/// Returns a more precise reason for RDKit's "unclosed ring" and "syntax error", which have no position. Reads the text
+/// again, character by character: "ring 1 not closed", "'x' is not a SMILES symbol (character 3)". Returns every other
+/// reason unchanged.
 std::string syntax_reason(std::string_view smiles, const std::string& reason);
 
-/// RDKit ends a text at the first byte that no SMILES may hold and reads what stands before it as the molecule. Names
-/// that sign and its place, "'–' (U+2013) is no SMILES symbol (character 2)": control bytes and signs outside ASCII
-/// before the first blank, behind it control bytes and what is no UTF-8 (CXSMILES may label atoms in any language). A
-/// sign that one cannot see is named by its code alone. "" if there is none.
+/// Returns a reason that names the first character not allowed in SMILES and its position, "'–' (U+2013) is not a
+/// SMILES symbol (character 2)"; "" if there is none. RDKit stops at such a byte and reads the text before it as the
+/// molecule. Before the first blank, control bytes and characters outside ASCII are not allowed. After it, control
+/// bytes and invalid UTF-8 are not allowed (CXSMILES may label atoms in any language). An invisible character is named
+/// only by its code.
 std::string foreign_sign(std::string_view smiles);
 
-/// Atoms other than bracketed hydrogens that the text names: a lower bound of the molecule's size, without parsing.
+/// Number of atoms in the text except bracketed hydrogens: a lower bound of the molecule's size without parsing.
 int count_named_atoms(std::string_view smiles);
 
 }  // namespace molgraph

@@ -15,7 +15,7 @@
 namespace molgraph {
 namespace {
 
-/// Made by the first caller; a failure is thrown to that caller and tried again by the next.
+/// Created by the first caller. On failure, that caller gets the exception, and the next caller tries again.
 const DescriptorCalculator& calculator() {
   static const DescriptorCalculator made(rdkit_data_dir() + "/Data/FragmentDescriptors.csv");
   return made;
@@ -27,7 +27,7 @@ bool has_hydrogen_atoms(const RDKit::ROMol& molecule) {
   return false;
 }
 
-/// What is too large for a float has no value: it would make the mean of a column infinite.
+/// Values too large for a float become NaN, because they would make the mean of a column infinite.
 float as_float(double value) {
   return std::abs(value) <= std::numeric_limits<float>::max() ? static_cast<float>(value)
                                                               : std::numeric_limits<float>::quiet_NaN();
@@ -41,8 +41,7 @@ void add_whole_molecule(const RDKit::ROMol& molecule, std::string_view text, Ste
                         const FeaturizerExtras& extras, MolecularGraph& graph) {
   if (!extras.descriptors && !extras.fingerprint) return;
   const RDKit::ROMol* looked_at = &molecule;
-  // Stereo marks decide nothing but which hydrogen atoms RDKit folds in, so only then is its own clean-up of them
-  // needed.
+  // Stereo marks affect only which hydrogen atoms RDKit folds in, so RDKit's clean-up is needed only if there are any.
   ParsedMolecule cleaned;
   if (marks == StereoMarks::as_written && has_hydrogen_atoms(molecule)) {
     cleaned = parse_smiles(text);

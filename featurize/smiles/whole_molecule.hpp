@@ -1,4 +1,4 @@
-// Descriptors and the fingerprint of a parsed molecule. Private to this room: it shows RDKit types.
+// Descriptors and the fingerprint of a parsed molecule. Private to this folder, because it uses RDKit types.
 #pragma once
 
 #include <GraphMol/ROMol.h>
@@ -11,12 +11,12 @@
 
 namespace molgraph {
 
-/// Compiles the patterns of descriptors if that has not been done. Throws FileError if RDKit's list of fragments cannot
+/// Compiles the descriptor patterns unless this was done before. Throws FileError if RDKit's list of fragments cannot
 /// be found or read.
 void prepare_descriptors();
 
-/// Fills MolecularGraph::descriptors and fingerprint as far as `extras` asks for them. The molecule is sanitised and is
-/// the parent if one is asked for; `text` is the SMILES from which it was read (unused where marks are cleaned).
+/// Fills MolecularGraph::descriptors and fingerprint if `extras` requests them. The molecule must be sanitised and, if
+/// requested, replaced with its parent. `text` is the SMILES from which it was read (not used if marks are cleaned).
 void add_whole_molecule(const RDKit::ROMol& molecule, std::string_view text, StereoMarks marks, Standardize standardize,
                         const FeaturizerExtras& extras, MolecularGraph& graph);
 

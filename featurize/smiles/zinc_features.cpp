@@ -14,15 +14,15 @@
 namespace molgraph {
 namespace {
 
-/// Symbol, explicit hydrogens and sign of charge of the Kekule form; the position is the type. Published order of
-/// benchmarking-gnns (Dwivedi et al. 2020): by first appearance over its test, validation and training molecules.
+/// Symbol, explicit hydrogens and sign of charge in the Kekule form; the position is the type. Published order of
+/// benchmarking-gnns (Dwivedi et al. 2020): by first appearance in its test, validation and training molecules.
 constexpr std::array<std::string_view, 28> kAtomTypes = {
     "C",      "O",      "N",    "F",      "C H1", "S",      "Cl",     "O -",    "N H1 +", "Br",
     "N H3 +", "N H2 +", "N +",  "N -",    "S -",  "I",      "P",      "O H1 +", "N H1 -", "O +",
     "S +",    "P H1",   "P H2", "C H2 -", "P +",  "S H1 +", "C H1 -", "P H1 +"};
 
-/// What the Kekule SMILES says of an atom: the published graphs were made from that text, read back without sanitising.
-/// Hydrogens are counted only where the writer needs brackets.
+/// Atom type as written in the Kekule SMILES, because the published graphs were made from this text, read back without
+/// sanitising. Hydrogens count only if the atom is written in brackets.
 std::string type_name(const RDKit::Atom& atom) {
   std::string name = atom.getSymbol();
   const bool brackets = RDKit::SmilesWrite::GetAtomSmiles(&atom, true).front() == '[';
@@ -32,10 +32,10 @@ std::string type_name(const RDKit::Atom& atom) {
   return name;
 }
 
-/// Aromatic flags are cleared: with them RDKit writes every sixth molecule in another order.
+/// Clears aromatic flags, because RDKit writes every sixth molecule in a different order with them.
 void to_kekule(RDKit::RWMol& molecule) { RDKit::MolOps::Kekulize(molecule, true); }
 
-/// Kekule SMILES of the molecule; `order` [n] receives the atoms as written.
+/// Returns the Kekule SMILES of the molecule. `order` [n] receives the atoms as written.
 std::string write_kekule(const RDKit::ROMol& molecule, std::vector<int>& order) {
   RDKit::RWMol kekule(molecule);
   to_kekule(kekule);

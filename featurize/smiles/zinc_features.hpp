@@ -1,4 +1,4 @@
-// The order in which RDKit writes the Kekule SMILES of a molecule. Private to this room and its tests.
+// The order of atoms in RDKit's Kekule SMILES of a molecule. Private to this folder and its tests.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ struct WrittenOrder {
   std::string kekule_smiles;
   std::vector<int> atom;  ///< [n] atom[k] = index, in the order of the input text, of the k-th atom written
 };
-/// Throws DataError on bad text. The published ZINC graphs list their atoms in this order.
+/// Throws DataError on invalid text. The published ZINC graphs list their atoms in this order.
 WrittenOrder zinc_written_order(std::string_view smiles);
 
 }  // namespace molgraph

@@ -1,4 +1,4 @@
-// C++ numbers as numpy arrays: either handed over, or looked at where they lie.
+// Conversion of C++ vectors to numpy arrays, which either own the data or are views.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -12,7 +12,7 @@ namespace molgraph::python {
 
 namespace nb = nanobind;
 
-/// An array that owns `values`; nothing is copied. `shape` must hold as many numbers.
+/// An array that owns `values`, without a copy. The product of `shape` must be the number of values.
 template <class Number>
 nb::ndarray<nb::numpy, Number> array_of(std::vector<Number> values, std::initializer_list<std::size_t> shape) {
   auto* kept = new std::vector<Number>(std::move(values));
@@ -20,7 +20,7 @@ nb::ndarray<nb::numpy, Number> array_of(std::vector<Number> values, std::initial
   return {kept->data(), shape, owner};
 }
 
-/// A read-only array that looks at `values`, which `owner` keeps alive.
+/// A read-only view of `values`, which `owner` keeps alive.
 template <class Number>
 nb::ndarray<nb::numpy, const Number> view_of(const std::vector<Number>& values,
                                              std::initializer_list<std::size_t> shape, nb::handle owner) {

@@ -1,4 +1,4 @@
-// Work without the interpreter's lock, which Ctrl-C ends.
+// Work without the GIL that Ctrl-C can interrupt.
 #pragma once
 
 #include <atomic>
@@ -6,9 +6,9 @@
 
 namespace molgraph::python {
 
-/// Runs `work` on a thread of its own, without Python's lock (GIL), while this one asks Python for signals ten times a
-/// second. After a signal `stopped` is true, work is to return soon, and Python's exception (KeyboardInterrupt) is
-/// thrown. What `work` throws is thrown here.
+/// Runs `work` in a separate thread without the GIL, while the calling thread checks for Python signals ten times per
+/// second. After a signal, `stopped` is true, `work` must return soon, and Python's exception (KeyboardInterrupt) is
+/// thrown. Rethrows exceptions of `work`.
 void interruptible(const std::function<void(const std::atomic<bool>& stopped)>& work);
 
 }  // namespace molgraph::python

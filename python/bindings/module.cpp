@@ -1,4 +1,4 @@
-// molgraph._core: the C++ library as python/molgraph uses it. What people call lies there.
+// molgraph._core: the C++ library for python/molgraph, which contains the public interface.
 #include "python/bindings/module.hpp"
 
 #include <nanobind/stl/string.h>

@@ -1,4 +1,4 @@
-// What the parts of the module add to it.
+// Functions that add classes and functions to the module.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -1,4 +1,4 @@
-// Featurised molecules: flat arrays as the store and the engine have them, looked at by numpy without a copy.
+// Featurised molecules: flat arrays with the layout of the store and the engine, as numpy views without a copy.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -18,7 +18,7 @@ namespace {
 using Texts = std::vector<std::string>;
 constexpr std::int64_t kMoleculesPerPiece = 16;
 
-/// What featurize() hands out: the pack of all molecules that are ok, and their bonds.
+/// Result of featurize(): the packed molecules that are ok, and their bonds.
 struct Molecules {
   GraphBatch pack;
   std::vector<std::int64_t> bond_offset{0};  ///< [B + 1]
@@ -79,13 +79,13 @@ Molecules featurize(const Texts& texts, const std::string& features, const std::
       }
     }
     all.pack = pack(graphs, rows, {.paths = paths});
-    all.pack.features = options.features;  // of no molecule too
+    all.pack.features = options.features;  // needed if there are no molecules
     add_bonds(graphs, all);
   });
   return all;
 }
 
-/// The columns' names of a feature set, as the vocabulary has them.
+/// Column names of a feature set, from the vocabulary.
 nb::tuple vocabulary(const std::string& features) {
   const FeatureShape& shape = feature_shape(features_from_string(features));
   return nb::make_tuple(std::string(shape.atom_names), std::string(shape.bond_names),
@@ -106,7 +106,7 @@ nb::dict path_steps(nb::handle self) {
   return all;
 }
 
-/// A property that looks at a member: rows of `columns` numbers.
+/// A property that returns a view of a member as rows of `columns` numbers.
 template <class Number, class Member>
 auto rows_of(Member member, int columns) {
   return [member, columns](nb::handle self) {

@@ -20,16 +20,16 @@
 namespace molgraph::python {
 namespace {
 
-constexpr std::size_t kMostRows = 512, kFewestRows = 16;  // of a window: molecules that one thread takes at a time
+constexpr std::size_t kMostRows = 512, kFewestRows = 16;  // rows of a window, which one thread computes
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 using Texts = std::vector<std::string>;
 using Columns = nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-/// Where and how to compute, as the programs' flags name it.
+/// Options of the predictor, from values as in the programs' flags.
 PredictorOptions options_of(const std::string& precision, int gpu, int max_atoms, bool calibrate, double interval,
                             bool domain) {
-  // The windows are shared out among the threads, so each of them is computed by one.
+  // 1 thread per window: windows are distributed over the threads.
   return {.threads = 1,
           .limits = {.max_atoms = max_atoms},
           .precision = precision_from_string(precision),
@@ -39,7 +39,7 @@ PredictorOptions options_of(const std::string& precision, int gpu, int max_atoms
           .domain = domain};
 }
 
-/// What became of the rows: numpy's status and a list of reasons.
+/// Status and reason of each row.
 struct Statuses {
   std::vector<std::uint8_t> status;
   Texts reason;
@@ -51,7 +51,7 @@ struct Statuses {
   }
 };
 
-/// work(first, texts, columns) for windows of the rows, shared out among the threads, without Python's lock.
+/// Calls work(first, texts, columns) for windows of rows, distributed over the threads, without the GIL.
 template <class Work>
 void for_each_window(const Texts& texts, std::span<const float> columns, int threads, const Work& work) {
   const std::size_t rows = texts.size(), measured = rows == 0 ? 0 : columns.size() / rows;
@@ -80,7 +80,7 @@ class CorePredictor {
   CorePredictor(const Texts& runs, int threads, const PredictorOptions& options)
       : predictor_(runs, options), threads_(threads), intervals_(options.interval > 0), places_(options.domain) {}
 
-  /// A dictionary of arrays: values [n, outputs], status [n], and what else is asked for.
+  /// Returns a dictionary of arrays: values [n, outputs], status [n], and further requested results.
   nb::dict predict(const Texts& texts, const std::optional<Columns>& measured) const {
     const std::size_t rows = texts.size(), outputs = width();
     const std::size_t spread = predictor_.num_runs() > 1 ? rows * outputs : 0, bounds = intervals_ ? rows * outputs : 0;
@@ -130,7 +130,7 @@ class CorePredictor {
     return all;
   }
 
-  /// values [n, layers * C] and status [n].
+  /// Returns values [n, layers * C] and status [n].
   nb::dict embed(const Texts& texts, const std::string& pooling, const std::vector<int>& layers, bool l2) const {
     const EmbeddingOptions options{.pooling = pooling_from_string(pooling), .layers = layers, .l2 = l2};
     const std::size_t rows = texts.size(), width = static_cast<std::size_t>(predictor_.embedding_width(options));
@@ -169,8 +169,8 @@ class CorePredictor {
   std::pair<std::string, std::string> precision() const {
     return {to_string(predictor_.precision().precision), predictor_.precision().note};
   }
-  /// ids, SMILES and values [molecules, targets] of the training molecules that the run names; None where it names
-  /// none.
+  /// Returns ids, SMILES and values [molecules, targets] of the training molecules; None if the run does not contain
+  /// them.
   nb::object training_molecules() const {
     const DomainLabels* labels = predictor_.domain_labels();
     if (labels == nullptr) return nb::none();
@@ -189,7 +189,7 @@ class CorePredictor {
     const std::size_t wanted = predictor_.input_columns().size();
     if (measured->shape(0) != rows || measured->shape(1) != wanted)
       throw UsageError("columns: " + std::to_string(measured->shape(0)) + " x " + std::to_string(measured->shape(1)) +
-                       " numbers, where the model reads " + std::to_string(rows) + " x " + std::to_string(wanted));
+                       " numbers, but the model needs " + std::to_string(rows) + " x " + std::to_string(wanted));
     return {measured->data(), rows * wanted};
   }
 

@@ -14,7 +14,7 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-/// A store; its molecules are read when first asked for.
+/// A store. Molecules are read on first access.
 class CoreStore {
  public:
   explicit CoreStore(const std::string& path) : store_(path) {}
@@ -27,11 +27,11 @@ class CoreStore {
         const nb::gil_scoped_release free;
         read = store_.load();
       }
-      if (!set_) set_ = std::move(read);  // another thread may have been first, and shows its arrays already
+      if (!set_) set_ = std::move(read);  // another thread may have been first, and views of its arrays may exist
     }
     return *set_;
   }
-  /// topology and edge [N, N] of molecule g.
+  /// Returns topology and edge [N, N] of molecule g.
   nb::tuple pairs(std::int64_t g) const {
     PairRelations pairs = store_.pairs(g);
     std::size_t n = 0;
@@ -46,7 +46,7 @@ class CoreStore {
 
 Texts texts_of(const TextList& list) { return {list.begin(), list.end()}; }
 
-/// A member of the set, seen as rows of that many numbers.
+/// A view of a member of the set as rows of `columns` numbers.
 template <class Number>
 auto view(nb::handle self, const std::vector<Number>& values, std::size_t columns) {
   return view_of(values, {columns == 0 ? 0 : values.size() / columns, columns}, self);

@@ -4,7 +4,7 @@
     >>> run = molgraph.train("my_assay.csv", "runs/my_assay")
     >>> molgraph.Predictor("runs/my_assay").predict(["CCO", "c1ccccc1"]).to_pandas()
 
-Parts are loaded when they are first used, so that ``import molgraph`` costs little.
+Submodules are loaded on first use, so that ``import molgraph`` is fast.
 """
 import importlib
 import importlib.util
@@ -24,7 +24,7 @@ _HOMES = {
     "MolgraphRegressor": "estimators", "MolgraphClassifier": "estimators",
     "FileError": "_core", "DataError": "_core", "UsageError": "_core", "RunError": "_core", "__version__": "_core",
 }
-_OPTIONAL = {"estimators": "sklearn"}  # what a part needs that may be missing
+_OPTIONAL = {"estimators": "sklearn"}  # submodule: optional package that it needs
 __all__ = sorted(name for name, home in _HOMES.items()
                  if home not in _OPTIONAL or importlib.util.find_spec(_OPTIONAL[home]) is not None)
 

@@ -23,7 +23,7 @@ from molgraph.training import train
 
 
 class _Molgraph(BaseEstimator):
-    """What both have in common: training, and a fitted run that travels with the object."""
+    """Base class: training, and a fitted run that is stored in the object."""
 
     def __init__(self, quality: str = "default", epochs: Optional[int] = None, random_state: Optional[int] = 0,
                  validation_fraction: float = 0.1, threads: int = 0, options: Optional[Dict[str, Any]] = None,
@@ -38,7 +38,7 @@ class _Molgraph(BaseEstimator):
 
     def _fit(self, smiles: List[str], targets: Dict[str, List[str]], kind: str) -> None:
         if not 0 < self.validation_fraction < 1:
-            raise ValueError(f"validation_fraction must lie between 0 and 1, not {self.validation_fraction}")
+            raise ValueError(f"validation_fraction must be between 0 and 1, not {self.validation_fraction}")
         folder = tempfile.mkdtemp(prefix="molgraph-")
         try:
             table = os.path.join(folder, "train.csv")
@@ -59,7 +59,7 @@ class _Molgraph(BaseEstimator):
             shutil.rmtree(folder, ignore_errors=True)
 
     def _keep(self, run: str) -> None:
-        """What scoring reads, as one piece of bytes: it is pickled, copied and cloned with the object."""
+        """Stores the files that scoring needs as bytes, which are pickled and copied with the object."""
         packed = io.BytesIO()
         predictor = Predictor(run, threads=self.threads)
         wanted = set(map(os.path.abspath, predictor.files))
@@ -74,7 +74,7 @@ class _Molgraph(BaseEstimator):
 
     def _scorer(self) -> Predictor:
         if not hasattr(self, "run_"):
-            raise NotFittedError(f"this {type(self).__name__} is not fitted yet: call fit first")
+            raise NotFittedError(f"this {type(self).__name__} is not fitted: call fit first")
         if getattr(self, "_predictor", None) is None:
             with tempfile.TemporaryDirectory(prefix="molgraph-") as folder:
                 zipfile.ZipFile(io.BytesIO(self.run_)).extractall(folder)
@@ -82,7 +82,7 @@ class _Molgraph(BaseEstimator):
         return self._predictor
 
     def save_run(self, path: str) -> None:
-        """Writes the fitted run to a directory that molgraph.Predictor and molgraph-score read."""
+        """Writes the fitted run to a directory for molgraph.Predictor and molgraph-score."""
         self._scorer()
         os.makedirs(path)
         zipfile.ZipFile(io.BytesIO(self.run_)).extractall(path)
@@ -110,17 +110,18 @@ def _paired(X: Any, y: Any) -> "tuple[List[str], np.ndarray]":
     if len(smiles) != len(labels):
         raise ValueError(f"{len(smiles)} molecules and {len(labels)} labels")
     if len(smiles) < 2:
-        raise ValueError(f"at least two molecules are needed, and {len(smiles)} sample is given")
+        raise ValueError(f"at least two molecules are needed, but {len(smiles)} sample is given")
     return smiles, labels
 
 
 class MolgraphRegressor(RegressorMixin, _Molgraph):
-    """Numbers from SMILES: ``MolgraphRegressor().fit(smiles, y).predict(smiles)``.
+    """Regression from SMILES: ``MolgraphRegressor().fit(smiles, y).predict(smiles)``.
 
-    ``y`` is [n] or [n, targets]; NaN = not measured. A share ``validation_fraction`` of the molecules chooses the
-    epoch and the blend. ``options`` are further flags of molgraph-train; ``{"out_of_fold": True}`` gives small tables
-    intervals, at several times the training time. Molecules that cannot be read are an error
-    (DataError, a ValueError): clean the table first, or use molgraph.Predictor, which gives them a status.
+    ``y`` is [n] or [n, targets]; NaN = missing label. A fraction ``validation_fraction`` of the molecules is the
+    validation set, which selects the epoch and the blend's shares. ``options`` are further flags of molgraph-train;
+    ``{"out_of_fold": True}`` gives intervals for small tables, at several times the training time. Molecules that
+    cannot be read raise DataError (a ValueError): clean the table first, or use molgraph.Predictor, which gives them
+    a status.
     """
 
     def fit(self, X: Any, y: Any) -> "MolgraphRegressor":
@@ -143,8 +144,8 @@ class MolgraphRegressor(RegressorMixin, _Molgraph):
 
 
 class MolgraphClassifier(ClassifierMixin, _Molgraph):
-    """Classes from SMILES: two or more, of any labels; probabilities are calibrated, but with quality "best". Else as
-    MolgraphRegressor."""
+    """Classification from SMILES with two or more classes and any labels. Probabilities are calibrated, except with
+    quality "best". Everything else is as in MolgraphRegressor."""
 
     def fit(self, X: Any, y: Any) -> "MolgraphClassifier":
         smiles, labels = _paired(X, y)
@@ -153,14 +154,14 @@ class MolgraphClassifier(ClassifierMixin, _Molgraph):
         numbers = encoder.fit_transform(labels)
         self.classes_ = encoder.classes_
         if len(self.classes_) < 2:
-            raise ValueError(f"at least two classes are needed, and there is one class only: {self.classes_[0]!r}")
+            raise ValueError(f"at least two classes are needed, but y contains one class only: {self.classes_[0]!r}")
         kind = "binary" if len(self.classes_) == 2 else "multiclass"
         self._fit(smiles, {"y": [str(number) for number in numbers]}, kind)
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """[n, classes] in the order of ``classes_``."""
-        values = self._values(X)  # first: it knows whether this is fitted
+        values = self._values(X)  # first, because it raises NotFittedError
         return np.column_stack([1 - values[:, 0], values[:, 0]]) if len(self.classes_) == 2 else values
 
     def predict(self, X: Any) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Featurised molecules for other people's models: from SMILES, or from a store."""
+"""Featurised molecules from SMILES or from a store, for use in other models."""
 from dataclasses import dataclass
 from typing import Any, Dict, Iterable, Iterator, List
 
@@ -13,7 +13,7 @@ VIRTUAL = _core.VIRTUAL  #: distance from and to the virtual node, token 0
 
 @dataclass(frozen=True)
 class Molecule:
-    """One molecule of a batch; its arrays are views. n atoms, m bonds, N = n + 1 tokens."""
+    """One molecule of a batch, with n atoms, m bonds and N = n + 1 tokens. The arrays are views."""
 
     atoms: np.ndarray  #: [n, atom columns] uint8
     bonds: np.ndarray  #: [m, bond columns] uint8
@@ -23,12 +23,12 @@ class Molecule:
 
     @property
     def distances(self) -> np.ndarray:
-        """[n, n] shortest-path distances of the atoms, UNREACHABLE between fragments."""
+        """[n, n] shortest-path distances between atoms; UNREACHABLE between fragments."""
         return self.topology[1:, 1:]
 
 
 class _Molecules:
-    """Molecules in one C++ object, which has the attributes that the class annotates."""
+    """Molecules in a C++ object, which provides the attributes that the class annotates."""
 
     _core: Any
 
@@ -48,12 +48,12 @@ class _Molecules:
 
 
 class Batch(_Molecules):
-    """Molecules packed one after the other. Arrays are views of the library's memory: read-only, nothing is copied.
+    """B packed molecules. The arrays are read-only views of the library's memory.
 
-    ``atoms`` [A, columns], ``bonds`` [M, columns], ``bond_atoms`` [M, 2] within the molecule, ``edge_index``
+    ``atoms`` [A, columns], ``bonds`` [M, columns], ``bond_atoms`` [M, 2] atoms within the molecule, ``edge_index``
     [2, 2 M] over the whole batch (bond k is edges 2 k and 2 k + 1), ``atom_offset``, ``bond_offset`` and
-    ``pair_offset`` [B + 1], ``topology`` and ``edge`` flat over all pairs, ``row`` [B] the place of each molecule
-    among the SMILES given, ``status`` [texts] and ``reason`` of all of these.
+    ``pair_offset`` [B + 1], ``topology`` and ``edge`` flat over all pairs, ``row`` [B] index of each molecule in the
+    input, ``status`` and ``reason`` [inputs] for all input SMILES.
     """
 
     features: str
@@ -86,7 +86,7 @@ class Batch(_Molecules):
 
     @property
     def batch(self) -> np.ndarray:
-        """[A] which molecule an atom belongs to."""
+        """[A] molecule of each atom."""
         return np.repeat(np.arange(len(self)), np.diff(self.atom_offset))
 
     @property
@@ -96,11 +96,12 @@ class Batch(_Molecules):
 
     @property
     def path_steps(self) -> Dict[str, np.ndarray]:
-        """The steps of all shortest paths, level by level (docs/models/formula.md, section 3); empty without ``paths=True``."""
+        """Steps of all shortest paths, by level (docs/models/formula.md, section 3); empty without ``paths=True``."""
         return self._core.path_steps
 
     def to_torch(self) -> Dict[str, Any]:
-        """Tensors x [A, columns], edge_index [2, 2 M], edge_attr [2 M, columns] and batch [A], int64. Needs torch."""
+        """Returns int64 tensors x [A, columns], edge_index [2, 2 M], edge_attr [2 M, columns], batch [A]. Needs
+        torch."""
         import torch
 
         return {name: torch.from_numpy(np.array(value, dtype=np.int64)) for name, value in
@@ -108,7 +109,7 @@ class Batch(_Molecules):
                  ("batch", self.batch))}
 
     def to_pyg(self) -> Any:
-        """A torch_geometric Batch of one Data per molecule. Needs torch_geometric."""
+        """Returns a torch_geometric Batch with one Data per molecule. Needs torch_geometric."""
         import torch
         from torch_geometric.data import Batch as PygBatch
         from torch_geometric.data import Data
@@ -127,25 +128,26 @@ class Batch(_Molecules):
 
 def featurize(smiles: Iterable[Any], features: str = "ogb", *, paths: bool = False, standardize: str = "none",
               threads: int = 0, max_atoms: int = 1024) -> Batch:
-    """SMILES to arrays: what the models here read, for models elsewhere.
+    """Converts SMILES to arrays, the inputs of molgraph's models, for use in other models.
 
     ``features``: "ogb" (9 atom and 3 bond columns of the Open Graph Benchmark), "zinc" or "molgraph";
-    :func:`vocabulary` names the columns. ``paths``: also the steps of all shortest paths. ``standardize``: "none" or
-    "parent" (salts and solvents taken off, neutralised). Bad SMILES are left out, with status and reason.
+    :func:`vocabulary` returns the column names. ``paths``: also compute the steps of all shortest paths.
+    ``standardize``: "none" or "parent" (remove salts and solvents and neutralise charges). Invalid SMILES are left
+    out and get a status and a reason.
     """
     return Batch(_core.featurize(texts_of(smiles), features, standardize, threads, max_atoms, paths))
 
 
 def vocabulary(features: str = "ogb") -> Dict[str, Dict[str, int]]:
-    """Names of the atom and bond columns and how many values each has."""
+    """Returns the names of the atom and bond columns with the number of values of each."""
     atom_names, bond_names, atom_sizes, bond_sizes = _core.vocabulary(features)
     return {"atoms": dict(zip(atom_names.split(), atom_sizes)), "bonds": dict(zip(bond_names.split(), bond_sizes))}
 
 
 class Store(_Molecules):
-    """A store of molgraph-featurize. Molecules are read when first asked for and then stay in memory.
+    """A store of molgraph-featurize. Molecules are read on first access and then kept in memory.
 
-    ``atoms``, ``bonds``, ``bond_atoms``, ``atom_offset``, ``bond_offset``, ``row`` as :class:`Batch`; ``targets``
+    ``atoms``, ``bonds``, ``bond_atoms``, ``atom_offset``, ``bond_offset``, ``row`` as in :class:`Batch`; ``targets``
     [molecules, targets] float64, missing = NaN; ``inputs`` [molecules, numbers] with ``input_names``; ``ids``,
     ``smiles``, ``splits`` (name -> train, valid, test), ``target_names``, ``units``, ``kind``, ``features``.
     """

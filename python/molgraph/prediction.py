@@ -1,4 +1,4 @@
-"""Scoring: runs -> predictions and embeddings."""
+"""Predictions and embeddings from trained runs."""
 import os
 import warnings
 from dataclasses import dataclass
@@ -14,18 +14,18 @@ _WORDS = np.array(_core.STATUS_WORDS)
 
 @dataclass(frozen=True)
 class Task:
-    """What a model predicts."""
+    """The targets that a model predicts."""
 
     kind: str  #: "regression", "binary", "multiclass" or "mixed"
     names: List[str]  #: [targets]
     units: List[str]  #: [targets], "" = none or unknown
     kinds: List[str]  #: [targets]
     classes: int  #: of each target, multiclass only
-    class_labels: List[str]  #: the texts of the classes; may be empty
+    class_labels: List[str]  #: names of the classes; may be empty
 
     @property
     def outputs(self) -> List[str]:
-        """Names of the columns of :attr:`Predictions.values`: targets, or ``target=class`` of several classes."""
+        """Column names of :attr:`Predictions.values`: targets, or ``target=class`` for multiclass targets."""
         if self.kind != "multiclass":
             return list(self.names)
         labels = self.class_labels or [str(c) for c in range(self.classes)]
@@ -33,25 +33,25 @@ class Task:
 
 
 class Domain(NamedTuple):
-    """How far molecules lie from those of training (docs/reference/domain.md); NaN, -1 or False of rows that are not ok."""
+    """Applicability domain (docs/reference/domain.md); NaN, -1 or False for rows that are not ok."""
 
-    similarity: np.ndarray  #: [n] Tanimoto's coefficient with the most similar training molecule, 0 to 1
-    percentile: np.ndarray  #: [n] 0 to 100, of the training set's own distances in the model's space
-    nearest: np.ndarray  #: [n] number of that training molecule, as in :meth:`Predictor.training_molecules`
+    similarity: np.ndarray  #: [n] Tanimoto similarity to the most similar training molecule, 0 to 1
+    percentile: np.ndarray  #: [n] 0 to 100, among the training set's own distances in embedding space
+    nearest: np.ndarray  #: [n] index of the most similar molecule in :meth:`Predictor.training_molecules`
     elements_seen: np.ndarray  #: [n] bool
     rings_seen: np.ndarray  #: [n] bool
 
 
 @dataclass(frozen=True)
 class Predictions:
-    """Results of n molecules, in their order. Numbers are NaN where ``status`` is not "ok"."""
+    """Predictions for n molecules, in input order. Numbers are NaN if ``status`` is not "ok"."""
 
     task: Task
-    values: np.ndarray  #: [n, outputs] float64: the target's unit, or probabilities
-    status: np.ndarray  #: [n] texts: "ok", "invalid_smiles", ...
+    values: np.ndarray  #: [n, outputs] float64 in the target's unit, or probabilities
+    status: np.ndarray  #: [n] strings: "ok", "invalid_smiles", ...
     reason: List[str]  #: [n] why a row is not ok, else ""
-    std: Optional[np.ndarray] = None  #: [n, outputs] deviation over the models of an ensemble
-    low: Optional[np.ndarray] = None  #: [n, outputs] the interval asked for; NaN of classes
+    std: Optional[np.ndarray] = None  #: [n, outputs] standard deviation over the members of an ensemble
+    low: Optional[np.ndarray] = None  #: [n, outputs] bounds of the prediction interval; NaN for classes
     high: Optional[np.ndarray] = None
     domain: Optional[Domain] = None
 
@@ -60,11 +60,11 @@ class Predictions:
 
     @property
     def ok(self) -> np.ndarray:
-        """[n] bool: rows that have a prediction."""
+        """[n] bool: True for rows with a prediction."""
         return self.status == "ok"
 
     def to_pandas(self, smiles: Optional[Iterable[Any]] = None):
-        """A pandas DataFrame with a row per molecule; ``smiles`` becomes its first column. Needs pandas."""
+        """Returns a pandas DataFrame, one row per molecule; ``smiles`` is its first column. Needs pandas."""
         import pandas
 
         columns: Dict[str, Any] = {} if smiles is None else {"smiles": list(smiles)}
@@ -81,25 +81,28 @@ class Predictions:
 
 @dataclass(frozen=True)
 class Embeddings:
-    """Vectors of n molecules, in their order; NaN where ``status`` is not "ok"."""
+    """Embeddings of n molecules, in input order; NaN if ``status`` is not "ok"."""
 
     values: np.ndarray  #: [n, layers * width] float32
-    status: np.ndarray  #: [n] texts
+    status: np.ndarray  #: [n] strings
     reason: List[str]  #: [n]
 
 
 class Predictor:
-    """A run, or several as an ensemble, ready to score. Several threads may use one.
+    """Predicts with a run, or with several runs as an ensemble. Thread-safe.
 
-    Parameters: ``runs``, one or several run directories or model.safetensors files; ``threads`` per call, 0 = all
-    cores this process may use; ``precision`` "fp32", "bf16" (used where the processor gains by it, else a warning says
-    so) or, on a GPU, "tf32"; ``device`` "cpu", "cuda" or "cuda:N"; ``interval``, the probability with which [low, high]
-    shall hold the measured value, e.g. 0.9; ``domain``, whether to say how far molecules lie from those of training;
-    ``calibrate=False`` leaves probabilities as the model says them; larger molecules than ``max_atoms`` are
-    "too_large".
+    - ``runs``: one or several run directories or model.safetensors files
+    - ``threads``: threads per call; 0 = all cores that this process may use
+    - ``precision``: "fp32", "bf16" (used if the processor benefits from it, otherwise a warning is issued) or, on a
+      GPU, "tf32"
+    - ``device``: "cpu", "cuda" or "cuda:N"
+    - ``interval``: coverage of the prediction interval [low, high], for example 0.9
+    - ``domain``: whether to compute the applicability domain
+    - ``calibrate``: False gives uncalibrated probabilities
+    - ``max_atoms``: larger molecules get the status "too_large"
 
-    Raises FileError (an OSError) for a run that is missing or damaged, UsageError (a ValueError) for what the run or
-    this machine cannot do.
+    Raises FileError (an OSError) for a missing or damaged run, and UsageError (a ValueError) for an option that the
+    run or this machine does not support.
     """
 
     def __init__(self, runs: Union[str, Sequence[str]], threads: int = 0, precision: str = "fp32",
@@ -111,17 +114,17 @@ class Predictor:
                                      interval=interval, domain=domain)
         self.task = Task(**self._core.task)
         used, note = self._core.precision
-        #: What products are computed in; a warning says why if it is not what was asked for.
+        #: Precision of matrix products; a warning explains a difference from the requested one.
         self.precision: str = used
         if note:
             warnings.warn(note, RuntimeWarning, stacklevel=2)
 
     def predict(self, smiles: Iterable[Any], columns: Any = None) -> Predictions:
-        """Predictions of a list, array, Series or iterator of SMILES; bad ones get a status and never raise.
+        """Predicts for a list, array, Series or iterator of SMILES. Invalid ones get a status and never raise.
 
-        ``columns`` are the numbers beside the molecule that the model reads (:attr:`input_columns`), if any: a
-        DataFrame or dictionary with these names, or an array [n, columns]; NaN = not measured. Of an iterator, which
-        can have none, a window is held at a time, and the results of all are returned. Ctrl-C ends it.
+        ``columns`` are the numeric input columns of the model (:attr:`input_columns`), if any: a DataFrame or
+        dictionary with these names, or an array [n, columns]; NaN = not measured. An iterator is read window by
+        window and cannot be combined with ``columns``; all results are returned. Ctrl-C interrupts the call.
         """
         if is_stream(smiles):
             if columns is not None:
@@ -131,19 +134,19 @@ class Predictor:
         return self._predictions(self._core.predict(texts_of(smiles), self._numbers(columns)))
 
     def predict_windows(self, smiles: Iterable[Any], rows: int = WINDOW) -> Iterator[Predictions]:
-        """Predictions of ``rows`` molecules at a time, for more of them than memory holds results of."""
+        """Yields predictions for ``rows`` molecules at a time, for inputs whose results do not fit in memory."""
         for window in windows_of(smiles, rows):
             yield self._predictions(self._core.predict(window))
 
     def embed(self, smiles: Iterable[Any], pooling: str = "token", layers: Sequence[int] = (-1,), l2: bool = False,
               ) -> np.ndarray:
-        """Vectors [n, layers * width] in float32; rows of bad SMILES are NaN. See :meth:`embeddings`."""
+        """Returns float32 vectors [n, layers * width]; NaN for invalid SMILES. See :meth:`embeddings`."""
         return self.embeddings(smiles, pooling, layers, l2).values
 
     def embeddings(self, smiles: Iterable[Any], pooling: str = "token", layers: Sequence[int] = (-1,),
                    l2: bool = False) -> Embeddings:
-        """Vectors with a status per row. ``pooling``: "token" (what the head reads), "mean", "sum" or "max" over atoms;
-        ``layers``: -1 = last, l = after block l, 0 = node input; ``l2`` scales each row to length 1."""
+        """Returns vectors with a status per row. ``pooling``: "token" (the head's input), "mean", "sum" or "max" over
+        atoms; ``layers``: -1 = last, l = after block l, 0 = node input; ``l2``: scale each row to length 1."""
         windows = windows_of(smiles) if is_stream(smiles) else [texts_of(smiles)]
         parts = [self._core.embed(window, pooling, list(layers), l2) for window in windows]
         all_parts = _joined(parts) if parts else self._core.embed([], pooling, list(layers), l2)
@@ -151,17 +154,17 @@ class Predictor:
 
     @property
     def files(self) -> List[str]:
-        """The files that predictions are made from."""
+        """The files that predictions are computed from."""
         return self._core.files
 
     @property
     def input_columns(self) -> List[str]:
-        """Numbers that the model reads beside the molecule."""
+        """Names of the model's numeric input columns."""
         return self._core.input_columns
 
     def training_molecules(self) -> Optional[Dict[str, Any]]:
-        """Ids, SMILES and true values [molecules, targets] of what ``domain`` compares with; None where the run does
-        not name them (``--domain-labels``) or no domain was asked for."""
+        """Returns ids, SMILES and true values [molecules, targets] of the training molecules that ``domain`` compares
+        with; None if the run does not contain them (``--domain-labels``) or ``domain`` is False."""
         return self._core.training_molecules()
 
     def _predictions(self, parts: Dict[str, Any]) -> Predictions:
@@ -184,12 +187,12 @@ class Predictor:
 
 
 def _gpu_of(device: str) -> int:
-    """The number of the GPU, -1 = the CPU."""
+    """The index of the GPU; -1 = CPU."""
     name, _, number = device.partition(":")
     if device == "cpu":
         return -1
     if name != "cuda" or not (number or "0").isdigit():
-        raise _core.UsageError(f"device: {device!r} is none of cpu, cuda, cuda:N")
+        raise _core.UsageError(f"device: {device!r} is not cpu, cuda or cuda:N")
     return int(number or "0")
 
 

@@ -1,4 +1,4 @@
-"""The programs that come with the package: where they are, and their entry points."""
+"""Locations and entry points of the programs in the package."""
 import importlib.metadata
 import importlib.util
 import os
@@ -11,13 +11,13 @@ from molgraph import _core
 
 _BIN = os.path.join(os.path.dirname(os.path.abspath(_core.__file__)), "bin")  # the package's own programs
 NEED_TORCH = ("molgraph-train", "molgraph-pretrain", "molgraph-import")
-TESTED_TORCH = ((2, 11), (2, 12))  # from the first, below the second: the C++ interface changes with every version
+TESTED_TORCH = ((2, 11), (2, 12))  # at least the first, below the second: the C++ interface changes in every version
 
 
 def path_of(name: str, on_path: bool = True) -> str:
-    """The program of that name: the package's own, that in the folder $MOLGRAPH_BIN, or (``on_path``) one on PATH.
+    """Path of a program: in the package, in the folder $MOLGRAPH_BIN or, with ``on_path``, on PATH.
 
-    Raises FileError where there is none.
+    Raises FileError if it is not found.
     """
     given = os.environ.get("MOLGRAPH_BIN")
     for folder in [_BIN] + ([os.path.abspath(given)] if given else []):
@@ -36,9 +36,9 @@ def torch_version(text: str) -> Tuple[int, ...]:
 
 
 def environment_of(path: str) -> Dict[str, str]:
-    """The environment to start a program in: one of the package that trains finds LibTorch in the package torch.
+    """Environment for starting a program. The package's training programs find LibTorch in the package torch.
 
-    Raises RunError where torch is missing or of a version that was not tested.
+    Raises RunError if torch is missing or its version is untested.
     """
     environment = dict(os.environ)
     name = os.path.basename(path)
@@ -51,10 +51,10 @@ def environment_of(path: str) -> Dict[str, str]:
         raise _core.RunError(wanted)
     version = importlib.metadata.version("torch")
     if not TESTED_TORCH[0] <= torch_version(version) < TESTED_TORCH[1]:
-        raise _core.RunError(f"{wanted}; here is torch {version}")
+        raise _core.RunError(f"{wanted}; torch {version} is installed")
     torch = list(found.submodule_search_locations)[0]
     folders = [os.path.join(torch, "lib")]
-    nvidia = os.path.join(os.path.dirname(torch), "nvidia")  # what a torch for GPUs itself links
+    nvidia = os.path.join(os.path.dirname(torch), "nvidia")  # libraries that a GPU version of torch links
     if os.path.isdir(nvidia):
         folders += [os.path.join(nvidia, part, "lib") for part in sorted(os.listdir(nvidia))]
     before = environment.get("LD_LIBRARY_PATH")
@@ -65,13 +65,13 @@ def environment_of(path: str) -> Dict[str, str]:
 
 def _replace_by(name: str, arguments: List[str]) -> None:
     try:
-        path = path_of(name, on_path=False)  # this entry point is on PATH itself
+        path = path_of(name, on_path=False)  # PATH contains this entry point
         os.execve(path, [name] + arguments, environment_of(path))
     except (_core.FileError, _core.RunError, OSError) as error:
         sys.exit(f"{name}: error: {error}")
 
 
 def main() -> None:
-    """Entry point of every program: the one that this is called as takes this process's place."""
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # Python ignores it, and programs would inherit that
+    """Entry point of every program: replaces this process with the program of the same name."""
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # Python ignores SIGPIPE, and programs would inherit this
     _replace_by(os.path.basename(sys.argv[0]), sys.argv[1:])

@@ -1,4 +1,4 @@
-"""Training: the same program as on the command line, as a function."""
+"""Training with molgraph-train as a function."""
 import csv
 import json
 import os
@@ -15,12 +15,12 @@ _INTERRUPTED = 128 + signal.SIGINT
 
 
 class Run:
-    """A run directory, and what its files say."""
+    """A run directory and the contents of its files."""
 
     def __init__(self, path: Union[str, "os.PathLike[str]"]):
         self.path = os.fspath(path)
         if not os.path.exists(os.path.join(self.path, "config.toml")):
-            raise _core.FileError(f"{self.path}: is no run (it holds no config.toml)")
+            raise _core.FileError(f"{self.path}: is not a run (it contains no config.toml)")
 
     def __repr__(self) -> str:
         return f"Run({self.path!r})"
@@ -30,7 +30,7 @@ class Run:
 
     @property
     def results(self) -> Dict[str, Dict[str, float]]:
-        """Metrics by part, e.g. ``results["test"]["rmse"]``; NaN where one is not defined."""
+        """Metrics of each set, for example ``results["test"]["rmse"]``; NaN for an undefined metric."""
         results: Dict[str, Dict[str, float]] = {}
         for row in self._rows("results.csv"):
             results.setdefault(row["part"], {})[row["metric"]] = float(row["value"] or "nan")
@@ -38,7 +38,7 @@ class Run:
 
     @property
     def history(self) -> Dict[str, List[float]]:
-        """Columns of metrics.csv: epoch, step, lr, train_loss and what was validated; NaN where nothing was."""
+        """Columns of metrics.csv: epoch, step, lr, train_loss and validation metrics; NaN for missing values."""
         rows = self._rows("metrics.csv")
         return {name: [float(row[name] or "nan") for row in rows] for name in (rows[0] if rows else ())}
 
@@ -49,7 +49,7 @@ class Run:
 
     @property
     def info(self) -> Dict[str, Any]:
-        """What molgraph-info --json says."""
+        """The output of molgraph-info --json."""
         program = path_of("molgraph-info")
         done = subprocess.run([program, self.path, "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                               env=environment_of(program))
@@ -58,7 +58,7 @@ class Run:
         return json.loads(done.stdout)
 
     def predictor(self, **options: Any):
-        """A :class:`molgraph.Predictor` of this run, with its options."""
+        """Returns a :class:`molgraph.Predictor` of this run; ``options`` are passed to it."""
         from molgraph.prediction import Predictor
 
         return Predictor(self.path, **options)
@@ -66,15 +66,15 @@ class Run:
     def _rows(self, name: str) -> List[Dict[str, str]]:
         path = os.path.join(self.path, name)
         if not os.path.exists(path):
-            raise _core.FileError(f"{path} is missing: of an ensemble or folds, ask its members (model_0, ...)"
+            raise _core.FileError(f"{path} is missing: for an ensemble or folds, open a member (model_0, ...)"
                                   if os.path.isdir(os.path.join(self.path, "model_0")) else f"{path} is missing")
         with open(path, newline="") as file:
             return list(csv.DictReader(file))
 
 
 def flags_of(options: Dict[str, Any]) -> List[str]:
-    """Options as the program's flags: ``batch_size=32`` is ``--batch-size 32``, True and False are ``--name`` and
-    ``--no-name``, several values stand one after the other, None is left out."""
+    """Converts options to flags of the program: ``batch_size=32`` is ``--batch-size 32``, True and False are ``--name``
+    and ``--no-name``, a list gives several values, None is left out."""
     flags: List[str] = []
     for name, value in options.items():
         flag = name.replace("_", "-")
@@ -90,17 +90,17 @@ def flags_of(options: Dict[str, Any]) -> List[str]:
 
 
 def train(data: Any, out: Union[str, "os.PathLike[str]"], *, quiet: bool = False, **options: Any) -> Run:
-    """Trains a model as ``molgraph-train`` does (docs/reference/training.md) and returns its run.
+    """Trains a model with ``molgraph-train`` (docs/reference/training.md) and returns its run.
 
     ``data``: a table (CSV, TSV, SMI, SDF), a store, the name of a data set, a list of two or three tables, or a pandas
-    DataFrame, which is written to OUT.csv first, so that the run can be resumed and says what it has learned from
-    (FileError if that file exists with other content).
+    DataFrame. A DataFrame is first written to OUT.csv, so that the run can be resumed and records its data (FileError
+    if that file exists with other content).
     ``out``: the run directory. ``options`` are the program's flags (``molgraph-train --help-all``): ``epochs=60,
     target_columns=["logS"], ensemble_size=5, descriptors="none", blend=False``.
 
     Progress goes to sys.stderr (``quiet``: warnings only). Ctrl-C writes a checkpoint and then raises
-    KeyboardInterrupt; ``train(None, out, resume=True)`` goes on. What the program says is raised as UsageError,
-    DataError, FileError or RunError.
+    KeyboardInterrupt; ``train(None, out, resume=True)`` resumes the run. Errors of the program are raised as
+    UsageError, DataError, FileError or RunError.
     """
     out = os.fspath(out)
     if hasattr(data, "to_csv"):
@@ -109,7 +109,7 @@ def train(data: Any, out: Union[str, "os.PathLike[str]"], *, quiet: bool = False
         if os.path.exists(table):
             with open(table, encoding="utf-8", newline="") as file:
                 if file.read() != text:
-                    raise _core.FileError(f"{table}: is there already, with other rows; choose another name for the run")
+                    raise _core.FileError(f"{table}: exists with other rows; choose another name for the run")
         else:
             os.makedirs(os.path.dirname(os.path.abspath(table)), exist_ok=True)
             with open(table, "w", encoding="utf-8", newline="") as file:
@@ -123,7 +123,7 @@ def train(data: Any, out: Union[str, "os.PathLike[str]"], *, quiet: bool = False
 
 
 def _run(command: List[str]) -> None:
-    """Runs a program in a process group of its own, so that each Ctrl-C reaches it once."""
+    """Runs a program in a separate process group, so that it receives each Ctrl-C once."""
     child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                              text=True, errors="replace", start_new_session=True, env=environment_of(command[0]))
     said: List[str] = []
@@ -136,10 +136,10 @@ def _run(command: List[str]) -> None:
             code = child.wait()
             break
         except KeyboardInterrupt:
-            child.send_signal(signal.SIGINT)  # it writes a checkpoint and ends; at a second one it ends at once
+            child.send_signal(signal.SIGINT)  # writes a checkpoint and ends; a second signal ends it immediately
             interrupted = True
         except BaseException:
-            child.terminate()  # nobody would read its messages
+            child.terminate()  # its messages would not be read
             child.wait()
             raise
     if interrupted or code in (_INTERRUPTED, -signal.SIGINT):

@@ -1,8 +1,8 @@
-"""Measures accuracy: tables x splits x seeds x methods. docs/development/accuracy.md says what is measured and shows the results.
+"""Measures accuracy for tables x splits x seeds x methods. docs/development/accuracy.md describes the measurements.
 
-python3 scripts/accuracy run                    the panel, every method; what is finished is not run again
+python3 scripts/accuracy run                    runs the panel with all methods; does not repeat finished runs
 python3 scripts/accuracy run --set tdc --methods today --seeds 0
-python3 scripts/accuracy table                  the table by validation; --final shows the test parts
+python3 scripts/accuracy table                  shows validation results; --final shows test results
 python3 scripts/accuracy splits                 writes the splits of the panel to docs/development/accuracy/splits.csv
 """
 
@@ -29,10 +29,10 @@ def arguments() -> argparse.Namespace:
     commands = parser.add_subparsers(dest="command", required=True)
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument("--set", default="panel", help="tables of this set: panel, assays, larger, tdc, moleculeace (default: panel)")
-    common.add_argument("--tables", nargs="+", metavar="TABLE", help="these of them only")
+    common.add_argument("--tables", nargs="+", metavar="TABLE", help="only these tables")
     common.add_argument("--splits", nargs="+", metavar="SPLIT", help="scaffold, scaffold-balanced, random, official (default: the set's)")
-    common.add_argument("--seeds", nargs="+", type=int, metavar="N", help="default: the set's number, from 0")
-    common.add_argument("--methods", nargs="+", metavar="METHOD", help="of methods.toml, in this order (default: all)")
+    common.add_argument("--seeds", nargs="+", type=int, metavar="N", help="default: 0, 1, ... (number: tables.toml)")
+    common.add_argument("--methods", nargs="+", metavar="METHOD", help="methods of methods.toml, in this order (default: all)")
     common.add_argument(
         "--results",
         type=pathlib.Path,
@@ -78,32 +78,32 @@ def arguments() -> argparse.Namespace:
     common.add_argument(
         "--final",
         action="store_true",
-        help="show the test parts; without it validation only, by which choices are made (the set assays always shows them)",
+        help="show test results instead of validation results, which are for choices (assays: always test results)",
     )
-    runs = commands.add_parser("run", parents=[common], help="run what is not finished, then show the table")
+    runs = commands.add_parser("run", parents=[common], help="run everything that is not finished, then show the table")
     runs.add_argument(
         "--work",
         type=pathlib.Path,
         default=ROOT / "build" / "accuracy",
         metavar="DIR",
-        help="folder of predictions, logs and splits made on the way (default: build/accuracy)",
+        help="folder for predictions, logs and new splits (default: build/accuracy)",
     )
-    runs.add_argument("--keep", action="store_true", help="keep the trained models there")
+    runs.add_argument("--keep", action="store_true", help="keep the trained models in this folder")
     runs.add_argument(
-        "--again", action="store_true", help="run what was run with other flags of the same name or on other rows"
+        "--again", action="store_true", help="repeat runs of a method with the same name but other flags, or on other rows"
     )
-    runs.add_argument("--dry-run", action="store_true", help="list what would be run")
-    table = commands.add_parser("table", parents=[common], help="show the table of what is finished")
+    runs.add_argument("--dry-run", action="store_true", help="only list the runs")
+    table = commands.add_parser("table", parents=[common], help="show the table of finished runs")
     table.add_argument(
-        "--against", nargs="+", metavar="METHOD", help="the peers of the ratios (default: all of methods.toml)"
+        "--against", nargs="+", metavar="METHOD", help="peers for the ratios (default: all of methods.toml)"
     )
     table.add_argument(
         "--write",
         type=pathlib.Path,
         metavar="FILE",
-        help="put it between '<!-- accuracy SET -->' and '<!-- end -->' of this Markdown file",
+        help="write the table between '<!-- accuracy SET -->' and '<!-- end -->' of this Markdown file",
     )
-    commands.add_parser("splits", parents=[common], help="write the set's splits to splits.csv beside the results")
+    commands.add_parser("splits", parents=[common], help="write the set's splits to splits.csv in the folder of the results")
     return parser.parse_args()
 
 
@@ -111,9 +111,9 @@ class Harness:
     def __init__(self, options: argparse.Namespace):
         self.options = options
         if options.data is None:
-            raise Problem("where are the tables? --data DIR or $MOLGRAPH_DATA")
+            raise Problem("the folder of the tables is not set: use --data DIR or $MOLGRAPH_DATA")
         if options.threads < 1:
-            raise Problem("--threads: at least 1")
+            raise Problem("--threads must be at least 1")
         self.catalogue = Catalogue(options.tables_file, options.data)
         places = Places(options.bin, options.peers_python, options.threads)
         self.all_methods = read_methods(options.methods_file, places)
@@ -132,11 +132,11 @@ class Harness:
     def _checked(asked, known, what):
         for name in asked or []:
             if name not in known:
-                raise Problem(f"there is no {what} called '{name}' (there are {', '.join(known)})")
+                raise Problem(f"there is no {what} '{name}'; choose from {', '.join(known)}")
         return asked or list(known)
 
     def _beside_results(self, name: str) -> pathlib.Path:
-        """A file of docs/development/accuracy, unless the results' folder has its own."""
+        """A file in the folder of the results or, if it is missing there, in docs/development/accuracy."""
         own = self.options.results / name
         return own if own.is_file() else ROOT / "docs" / "development" / "accuracy" / name
 
@@ -159,7 +159,7 @@ class Harness:
         if not same and not self.options.again:
             raise Problem(
                 f"{table.name}, {split}, seed {seed}: '{method.name}' was run with other flags, or on other rows "
-                f"({self.files[method.peer].path}); give it another name, or say --again"
+                f"({self.files[method.peer].path}); give it another name, or use --again"
             )
         return not same
 
@@ -190,7 +190,7 @@ class Harness:
             print(f"accuracy: {what}: {problem}", file=sys.stderr, flush=True)
             return False
         if rows is None:
-            print(f"accuracy: {what}: another process runs it", file=sys.stderr, flush=True)
+            print(f"accuracy: {what}: another process is running it", file=sys.stderr, flush=True)
             return True
         self.files[method.peer].add(rows)
         shown = ", ".join(f"{row['metric']} {row['valid_value']}" for row in rows)

@@ -1,8 +1,8 @@
-"""Methods: what is trained, as commands (methods.toml).
+"""The methods as commands (methods.toml).
 
 `program = "molgraph"` with `flags` (and `regression_flags`, `classification_flags`): molgraph-train of --bin on the
-training and validation rows, then molgraph-score on the rows to predict. `command = [...]`: any program that fits {fit}
-and writes {out}. Neither ever sees a target of the test part.
+training and validation rows, then molgraph-score on the rows to predict. `command = [...]`: any program that trains on
+{fit} and writes {out}. Neither has access to targets of the test set.
 """
 
 import csv
@@ -26,11 +26,11 @@ class Places:
 
 @dataclasses.dataclass
 class Task:
-    """One run: the files stand in its folder. fit.csv: smiles, target, part (train, val); rest.csv: row, smiles."""
+    """One run, with its files in a folder. fit.csv: smiles, target, part (train, val); rest.csv: row, smiles."""
 
     folder: pathlib.Path
     kind: str  # regression or classification
-    metric: str  # as molgraph-train calls it
+    metric: str  # name in molgraph-train
     seed: int
 
     @property
@@ -66,7 +66,7 @@ class Method:
         self._version = ""
 
     def setting(self, kind: str) -> str:
-        """What distinguishes it from another method of the same program; kept with every result."""
+        """Flags or command that distinguish the method from others; stored with every result."""
         if "command" in self.entry:
             return " ".join(self.entry["command"])
         return " ".join(self.entry.get("flags", []) + self.entry.get(kind + "_flags", []))
@@ -86,7 +86,7 @@ class Method:
 
         def value(match: re.Match) -> str:
             if match[1] not in values:
-                raise Problem(f"method '{self.name}': nothing is known as {match[0]}")
+                raise Problem(f"method '{self.name}': unknown placeholder {match[0]}")
             return values[match[1]]
 
         return [re.sub(r"\{(\w+)\}", value, word) for word in words]
@@ -126,7 +126,7 @@ class Method:
         return [train + threads + self._fill(self.setting(task.kind).split(), task), score + threads]
 
     def predictions(self, task: Task) -> list[float | None]:
-        """One per row of rest.csv; None where the method gave none."""
+        """One prediction per row of rest.csv; None if the method gave none."""
         path, column = (
             (task.out, "prediction") if "command" in self.entry else (task.folder / "scored.csv", "target_pred")
         )
@@ -142,8 +142,8 @@ class Method:
         return values
 
     def valid_predictions(self, task: Task) -> dict[int, float] | None:
-        """Of the validation part by a model that has not learned it, by row of fit.csv (from 1); None: `predictions`
-        has them."""
+        """Predictions for the validation set by a model that was not trained on it; key: row of fit.csv (from 1).
+        None if `predictions` contains them."""
         if "command" in self.entry:
             return None
         path = task.folder / "run" / "valid_predictions.csv"
@@ -153,7 +153,7 @@ class Method:
             return {int(row["id"]): float(row["target_pred"]) for row in csv.DictReader(file) if row["target_pred"]}
 
     def version(self) -> str:
-        """What the program says of its version; empty where a command names no way to ask."""
+        """The program's version text; empty if the method has no command for it."""
         if not self._version and ("version" in self.entry or self.entry.get("program") == "molgraph"):
             own = [str(self.places.bin / "molgraph-train"), "--version"]
             command = self._fill(self.entry["version"], None) if "version" in self.entry else own

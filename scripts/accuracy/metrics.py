@@ -1,4 +1,4 @@
-"""The metrics, by one rule for every method: from the predictions and the targets of a part."""
+"""Metrics of the predictions for a set; the same for every method."""
 
 import math
 
@@ -12,7 +12,7 @@ def rmse(target: list[float], predicted: list[float]) -> float:
 
 
 def ranks(values: list[float]) -> list[float]:
-    """From 1; equal values share the mean of their ranks."""
+    """Ranks from 1; ties get the mean of their ranks."""
     order = sorted(range(len(values)), key=values.__getitem__)
     result = [0.0] * len(values)
     begin = 0
@@ -27,7 +27,7 @@ def ranks(values: list[float]) -> list[float]:
 
 
 def spearman(target: list[float], predicted: list[float]) -> float:
-    """Pearson's correlation of the ranks; not a number where one side is constant."""
+    """Pearson correlation of the ranks; NaN if one side is constant."""
     a, b = ranks(target), ranks(predicted)
     mean = (len(a) + 1) / 2
     aa = sum((x - mean) ** 2 for x in a)
@@ -37,7 +37,7 @@ def spearman(target: list[float], predicted: list[float]) -> float:
 
 
 def roc_auc(target: list[float], predicted: list[float]) -> float:
-    """The share of pairs in the right order, ties for half; not a number where there is one class only."""
+    """Fraction of pairs in the right order; ties count half. NaN if there is only one class."""
     positive = sum(1 for y in target if y == 1)
     negative = len(target) - positive
     if positive == 0 or negative == 0:
@@ -47,7 +47,7 @@ def roc_auc(target: list[float], predicted: list[float]) -> float:
 
 
 def ap(target: list[float], predicted: list[float]) -> float:
-    """Average precision: the mean over the positives of the precision at their threshold; ties are one threshold."""
+    """Average precision: mean over the positives of the precision at their threshold; ties share a threshold."""
     positive = sum(1 for y in target if y == 1)
     if positive == 0 or positive == len(target):
         return math.nan

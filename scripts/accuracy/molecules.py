@@ -1,5 +1,6 @@
-"""SMILES on standard input, one per line -> JSON {"canonical": [...], "scaffold": [...]}. Runs where RDKit is. What this
-RDKit cannot read is a molecule by its text, with a scaffold of its own: whether a method predicts it is up to the method.
+"""Reads SMILES from standard input, one per line, and writes JSON {"canonical": [...], "scaffold": [...]}. Needs RDKit.
+For SMILES that this RDKit cannot read, the text itself is the canonical SMILES and the scaffold, because a method may
+still be able to predict the molecule.
 """
 
 import json

@@ -1,14 +1,14 @@
-"""The peers; runs in their environment.
+"""The peers; this script runs in their environment.
 
   peers.py forest   FIT REST OUT KIND SEED THREADS MAX_FEATURES
   peers.py chemprop FIT REST OUT KIND SEED THREADS [FLAG ...]   flags for `chemprop train` and `chemprop predict`
   peers.py version PACKAGE ...
 
-FIT: columns smiles, target, part (train, val). REST: columns row, smiles. OUT: a column prediction, a line for each of
-REST. The forest chooses nothing, so that it may learn from all rows: the test part is predicted by one of the training
-and validation part; the validation part (and a test row with a SMILES of it, which the panel has not), which has to
-say how good it is, by one of the training part alone. A molecule that this environment's RDKit cannot read teaches
-nothing and is predicted as nan.
+FIT: columns smiles, target, part (train, val). REST: columns row, smiles. OUT: a column prediction, one line per row of
+REST. The forest has nothing to select, so it can be trained on all rows of FIT: a forest trained on the training and
+validation sets predicts the test set. For the validation results, a forest trained on the training set alone predicts
+the validation set (and test rows with the same SMILES, which the panel does not have). A molecule that this
+environment's RDKit cannot read is not used for training and is predicted as nan.
 """
 
 import csv
@@ -32,7 +32,7 @@ def write(path: str, values) -> None:
 
 
 def features(smiles: list[str]):
-    """2,048 counts of Morgan fragments of radius 2, then RDKit's 2-D descriptors [molecules, 2048 + descriptors]."""
+    """Returns 2,048 Morgan counts (radius 2) and RDKit's 2-D descriptors [molecules, 2048 + descriptors]."""
     import numpy as np
     from rdkit import Chem, RDLogger
     from rdkit.Chem import Descriptors, rdFingerprintGenerator
@@ -45,7 +45,7 @@ def features(smiles: list[str]):
         counts = generator.GetCountFingerprintAsNumPy(molecule).astype(np.float64)
         descriptors = [function(molecule) for _, function in Descriptors.descList]
         rows.append(np.concatenate([counts, np.asarray(descriptors, dtype=np.float64)]))
-    # What is undefined is 0; single precision, which the forest uses, holds no Ipc of a large molecule.
+    # Undefined values become 0. The forest uses single precision, in which Ipc of large molecules overflows.
     return np.clip(np.nan_to_num(np.stack(rows), nan=0.0), -1e30, 1e30).astype(np.float32)
 
 
@@ -78,8 +78,8 @@ def forest(fit, rest, out, kind, seed, threads, max_features) -> None:
     write(out, predicted)
 
 
-# Both programs in one process, whose start takes as long as a small table's training. PyTorch's number of threads is
-# set here, as chemprop leaves it alone.
+# Runs both programs in one process, because starting it takes as long as training on a small table. Sets PyTorch's
+# number of threads, because chemprop does not.
 CHEMPROP = """import json, sys, torch
 threads, *commands = json.load(sys.stdin)
 torch.set_num_threads(threads)
@@ -93,7 +93,7 @@ for command in commands:
 def chemprop(fit, rest, out, kind, seed, threads, *flags) -> None:
     folder = pathlib.Path(out).parent / "chemprop"
     predicted = folder / "predictions.csv"
-    # num-workers 0: in this process. All else is chemprop's default, 50 epochs among it.
+    # num-workers 0: in this process. Everything else is chemprop's default, including 50 epochs.
     common = ["-s", "smiles", "-n", "0", "--accelerator", "cpu", *flags]
     train = ["train", "-i", fit, "--target-columns", "target", "--splits-column", "part", "-t", kind]
     train += ["--pytorch-seed", seed, "-o", str(folder), *common]
@@ -105,7 +105,7 @@ def chemprop(fit, rest, out, kind, seed, threads, *flags) -> None:
     rows = read(str(predicted))
     if [row["smiles"] for row in rows] != [row["smiles"] for row in read(rest)]:
         sys.exit("chemprop left rows out or changed their order")
-    # Blank where a descriptor is undefined: chemprop's own answer, which counts as missing.
+    # chemprop gives a blank if a descriptor is undefined. This counts as a missing prediction.
     write(out, [row["target"] or "nan" for row in rows])
 
 

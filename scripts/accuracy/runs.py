@@ -1,4 +1,4 @@
-"""One run: a method on a split of a table with a seed. Its results are rows of a CSV, written when it is finished."""
+"""A run: a method on a split of a table with a seed. Its results are rows of a CSV, written when it is finished."""
 
 import csv
 import fcntl
@@ -13,8 +13,8 @@ import metrics
 from methods import Method, Task
 from tables import Problem, Table
 
-MOST_UNKNOWN = 0.1  # share of a validation part
-# A metric of the harness as `molgraph-train --metric` knows it; ranks are learned as numbers are.
+MOST_UNKNOWN = 0.1  # maximum fraction of validation rows without a prediction
+# Names of the harness's metrics for `molgraph-train --metric`. For Spearman's correlation, training uses mae.
 TRAINED_FOR = {"mae": "mae", "rmse": "rmse", "spearman": "mae", "roc_auc": "roc-auc", "ap": "ap"}
 
 COLUMNS = [
@@ -65,7 +65,7 @@ class Results:
         with open(self.path, newline="") as file:
             reader = csv.DictReader(file)
             if reader.fieldnames != COLUMNS:
-                raise Problem(f"{self.path} has other columns than {', '.join(COLUMNS)}")
+                raise Problem(f"{self.path}: the columns must be {', '.join(COLUMNS)}")
             self.rows = list(reader)
 
     def find(self, table: str, split: str, seed: int, method: str) -> list[dict[str, str]]:
@@ -76,7 +76,7 @@ class Results:
         ]
 
     def add(self, rows: list[dict[str, object]]) -> None:
-        """Appends the rows of one run; what stood there of the same run goes."""
+        """Appends the rows of one run and removes earlier rows of the same run."""
         first = rows[0]
         self.path.parent.mkdir(parents=True, exist_ok=True)
         folder = os.open(self.path.parent, os.O_RDONLY)
@@ -99,7 +99,7 @@ class Results:
 
 
 def write_inputs(task: Task, table: Table, parts: str) -> list[int]:
-    """fit.csv and rest.csv; returns the rows of rest.csv (validation and test)."""
+    """Writes fit.csv and rest.csv; returns the rows of rest.csv (validation and test)."""
     rest = [row for row, part in enumerate(parts) if part != "0"]
     with open(task.fit, "w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
@@ -117,7 +117,7 @@ def write_inputs(task: Task, table: Table, parts: str) -> list[int]:
 
 
 def call(command: list[str], log: pathlib.Path, threads: int) -> tuple[float, float]:
-    """Runs it with its output in the log; returns the peak memory of its largest process [MB] and its CPU time [s]."""
+    """Runs a command with its output in the log. Returns peak memory of its largest process [MB] and CPU time [s]."""
     environment = os.environ | {"OMP_NUM_THREADS": str(threads), "MKL_NUM_THREADS": str(threads)}
     with open(log, "a") as file:
         file.write("$ " + " ".join(command) + "\n")
@@ -130,7 +130,7 @@ def call(command: list[str], log: pathlib.Path, threads: int) -> tuple[float, fl
             raise Problem(f"{command[0]}: {error.strerror}") from None
         try:
             _, status, usage = os.wait4(child.pid, 0)
-        except BaseException:  # Ctrl-C and SIGTERM stop what was started, too
+        except BaseException:  # Ctrl-C and SIGTERM also stop the child process
             os.killpg(child.pid, signal.SIGTERM)
             os.waitpid(child.pid, 0)
             raise
@@ -142,8 +142,9 @@ def call(command: list[str], log: pathlib.Path, threads: int) -> tuple[float, fl
 
 
 def score(table: Table, parts: str, rest: list[int], predicted: list[float | None], log: str) -> tuple[dict, int]:
-    """Metric -> (test, valid), and how many rows got no prediction; those count as the training part's mean. A
-    validation part of which more than a tenth got none is not judged: an ensemble whose members validate elsewhere."""
+    """Returns metric -> (test, valid), and the number of missing predictions, which are replaced by the training set's
+    mean. If more than a tenth of the validation rows have no prediction, the validation metric is NaN; this happens
+    for an ensemble whose members have different validation sets."""
     if len(predicted) != len(rest):
         raise Problem(f"{len(predicted)} predictions for {len(rest)} rows ({log})")
     train = [y for y, part in zip(table.target, parts) if part == "0"]
@@ -179,14 +180,14 @@ def digits(value: float) -> str:
 def run(
     method: Method, table: Table, split: str, seed: int, parts: str, folder: pathlib.Path, keep: bool
 ) -> list[dict[str, object]] | None:
-    """The rows of its results; None where another process has this run in hand. Leaves predictions.csv and log.txt."""
+    """Returns the result rows; None if another process is executing this run. Writes predictions.csv and log.txt."""
     folder.mkdir(parents=True, exist_ok=True)
     with open(folder / "lock", "w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             return None
-        for old in folder.iterdir():  # what an interrupted run left
+        for old in folder.iterdir():  # files of an interrupted run
             if old.name != "lock":
                 shutil.rmtree(old) if old.is_dir() else old.unlink()
         task = Task(folder, table.kind, TRAINED_FOR[table.metrics[0]], seed)

@@ -1,19 +1,19 @@
-"""Which rows of a table train, validate and test. Every method gets the same parts.
+"""Training, validation and test rows of a table. All methods get the same split.
 
-  scaffold   Murcko scaffolds (Bemis and Murcko 1996), the largest groups first and among equal ones the later first,
-             fill 80 % for training, then 10 % for validation; a group that does not fit goes on to the next part (the
-             recipe of DeepChem and OGB). Seeds change the methods only.
+  scaffold   Murcko scaffolds (Bemis and Murcko 1996), largest groups first, ties in reverse order of the table. The
+             groups fill 80 % for training, then 10 % for validation; a group that does not fit goes to the next set
+             (as in DeepChem and OGB). The seed changes only the methods.
   scaffold-balanced
-             Murcko scaffolds, those of more than a twentieth of the rows first, for training where they fit; then the
-             others in an order drawn by the seed fill 80 % for training, 10 % for validation and the rest (chemprop's
-             recipe).
-  random     molecules by the SHA-256 of "SEED/canonical SMILES", 80/10/10; rows of one molecule stay together.
-  official   the test part is the table's. The validation part, an eighth of the rest, is drawn by the seed: whole
-             molecules, or whole scaffolds ("valid" in tables.toml) of which those that do not fit are passed over.
+             Murcko scaffolds. Groups with more than a twentieth of the rows come first and go to training if they fit.
+             The others, in an order drawn with the seed, fill 80 % for training, 10 % for validation, and the test set
+             (as in chemprop).
+  random     molecules ordered by the SHA-256 of "SEED/canonical SMILES", 80/10/10; rows of a molecule stay in one set.
+  official   the test set of the table. The validation set, an eighth of the rest, is drawn with the seed: whole
+             molecules or whole scaffolds ("valid" in tables.toml), skipping those that do not fit.
 
-Scaffolds and canonical SMILES need RDKit (molecules.py in the peers' environment). Made once, a split is kept: those of
-the panel in docs/development/accuracy/splits.csv, so that neither RDKit's version nor this code can change them unseen, others in
-the work folder. A part is a digit per row: 0 train, 1 valid, 2 test.
+Scaffolds and canonical SMILES need RDKit (molecules.py in the peers' environment). A split is made once and stored:
+splits of the panel in docs/development/accuracy/splits.csv, so that neither RDKit's version nor this code can change
+them unnoticed, others in the work folder. A split is stored as one digit per row: 0 train, 1 valid, 2 test.
 """
 
 import csv
@@ -40,7 +40,7 @@ def drawn(groups: dict[str, list[int]], seed: int) -> list[list[int]]:
 
 
 def filled(groups: list[list[int]], size: int) -> str:
-    """Whole groups for training up to 80 % of the rows, for validation up to 90 % with these; the rest is the test."""
+    """Assigns whole groups: training up to 80 % of the rows, then validation up to 90 % in total; the rest is test."""
     parts = ["2"] * size
     train, valid = 0, 0
     for rows in groups:
@@ -110,7 +110,7 @@ def molecule_keys(table: Table, python: str) -> tuple[list[str], list[str]]:
 
 class Splits:
     def __init__(self, kept: pathlib.Path, work: pathlib.Path, python: str):
-        """kept: a file that is only read; work: what is read too, and gets the splits that neither has."""
+        """kept: a file that is only read; work: a file that is read and to which new splits are appended."""
         self.kept, self.work, self.python = kept, work, python
         self.known: dict[tuple[str, str, int], dict[str, str]] = {}
         self.keys: dict[str, tuple[list[str], list[str]]] = {}
@@ -121,16 +121,16 @@ class Splits:
                         self.known[row["table"], row["split"], int(row["seed"])] = row
 
     def get(self, table: Table, split: str, seed: int) -> str:
-        """The digits. The scaffold split is that of seed 0 for all."""
+        """The digits of a split. The scaffold split is the same for all seeds (seed 0)."""
         seed = 0 if split == "scaffold" else seed
         found = self.known.get((table.name, split, seed))
         if found is None:
             found = self._make(table, split, seed)
         if found["sha256"] != table.sha256():
-            raise Problem(f"the {split} split of '{table.name}' was made for other rows than the file has now")
+            raise Problem(f"the {split} split of '{table.name}' was made for other rows than those of the file")
         for digit, name in zip("012", ("train", "valid", "test")):
             if digit not in found["parts"]:
-                raise Problem(f"the {split} split of '{table.name}' (seed {seed}) has an empty {name} part")
+                raise Problem(f"the {split} split of '{table.name}' (seed {seed}) has an empty {name} set")
         return found["parts"]
 
     def _make(self, table: Table, split: str, seed: int) -> dict[str, str]:
@@ -146,7 +146,7 @@ class Splits:
         elif split == "official":
             parts = official(table, scaffolds if table.valid == "scaffold" else canonical, seed)
         else:
-            raise Problem(f"there is no split '{split}' (scaffold, scaffold-balanced, random, official)")
+            raise Problem(f"there is no split '{split}'; use scaffold, scaffold-balanced, random or official")
         row = dict(zip(COLUMNS, (table.name, split, str(seed), table.sha256(), parts)))
         self.known[table.name, split, seed] = row
         write(self.work, [row])
@@ -154,7 +154,7 @@ class Splits:
 
 
 def write(path: pathlib.Path, rows: list[dict[str, str]]) -> None:
-    """Appends; a new file gets its header."""
+    """Appends the rows; a new file gets a header."""
     new = not path.exists()
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path, "a", newline="") as file:

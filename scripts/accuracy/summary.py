@@ -1,4 +1,4 @@
-"""Rows of results -> a table in Markdown: mean and deviation over seeds, ratios to the better peer, time and memory."""
+"""Markdown tables from results: mean and standard deviation over seeds, ratios to the better peer, time and memory."""
 
 import csv
 import dataclasses
@@ -9,7 +9,7 @@ import statistics
 from tables import HIGHER_IS_BETTER, Problem
 
 NAMES = {"rmse": "RMSE", "mae": "MAE", "roc_auc": "ROC-AUC", "ap": "AP", "spearman": "Spearman"}
-LEAST_ERROR = 1e-3  # of 1 - ROC-AUC, so that a perfect part leaves the ratios finite
+LEAST_ERROR = 1e-3  # minimum of 1 - ROC-AUC, so that ratios are finite for perfect predictions
 
 
 @dataclasses.dataclass
@@ -19,16 +19,16 @@ class Request:
     splits: list[str]
     seeds: list[int]
     methods: list[str]
-    against: list[str]  # the peers of the ratios
+    against: list[str]  # peers for the ratios
     final: bool  # test instead of validation
-    metrics: dict[str, list[str]]  # of each table; the first is compared
+    metrics: dict[str, list[str]]  # metrics of each table; the first is compared
     subset: bool  # also the first metric on the subset (cliff molecules)
     published: list[dict[str, str]]
 
 
 @dataclasses.dataclass
 class Cell:
-    """The results of a method on a table and a split, over the seeds that are finished."""
+    """Results of a method on a table and a split, for all finished seeds."""
 
     values: list[float]
     seconds: list[float]
@@ -53,7 +53,7 @@ def read_published(path: pathlib.Path) -> list[dict[str, str]]:
 
 
 def error(metric: str, value: float) -> float:
-    """What a ratio compares: RMSE and MAE as they are, 1 - value of what is better when higher."""
+    """The error that ratios compare: RMSE and MAE themselves, and 1 - value for metrics where higher is better."""
     return max(1 - value, LEAST_ERROR) if metric in HIGHER_IS_BETTER else value
 
 
@@ -81,12 +81,12 @@ class View:
         return cell is not None and len(cell.values) == len(self.request.seeds)
 
     def shown(self) -> list[str]:
-        """Methods asked for that have any result."""
+        """Requested methods that have results."""
         present = {key[2] for key in self.cells}
         return [method for method in self.request.methods if method in present]
 
     def best_peer(self, table: str, split: str) -> tuple[str, float] | None:
-        """The peer of the least mean error, among those whose seeds are complete."""
+        """The peer with the smallest mean error among those with complete seeds."""
         metric = self.request.metrics[table][0]
         found = [
             (error(metric, self.cell(table, split, peer).mean), peer)
@@ -164,7 +164,7 @@ def ratios_part(view: View) -> list[str]:
 
 
 def cost_part(view: View) -> list[str]:
-    """A row per method: what a run costs on the average and at most."""
+    """One row per method: mean and maximum cost of a run."""
     request = view.request
     lines = [
         line(["method", "CPU seconds a run", "at most", "wall seconds a run", "at most", "peak memory [MB]", "runs"])
@@ -183,7 +183,7 @@ def cost_part(view: View) -> list[str]:
 
 
 def published_part(view: View) -> list[str]:
-    """Each table's first metric beside published figures of its own (test only)."""
+    """Each table's first metric next to published values (test only)."""
     request, methods = view.request, view.shown()
     figures = {
         (row["table"], row["method"]): row["value"]
@@ -211,7 +211,7 @@ def published_part(view: View) -> list[str]:
 
 
 def mean_part(view: View) -> list[str]:
-    """The mean over the set's tables, of all rows and of the subset; on the test part beside published means."""
+    """Mean over the set's tables, for all rows and for the subset; for the test set, next to published means."""
     request, split = view.request, view.request.splits[0]
     metric = request.metrics[request.tables[0]][0]
     wanted = [metric] + (["subset_" + metric] if request.subset else [])
@@ -235,8 +235,8 @@ def mean_part(view: View) -> list[str]:
 def markdown(request: Request, rows: list[dict[str, str]]) -> str:
     view = View(request, rows)
     if not view.shown():
-        return f"No result yet for {request.set}."
-    part = "test part" if request.final else "validation part"
+        return f"No results yet for {request.set}."
+    part = "test set" if request.final else "validation set"
     threads = sorted({row["threads"] for row in rows if row["table"] in request.tables}, key=int)
     machines = sorted(
         {row["machine"] for row in rows if row["table"] in request.tables and row["method"] in view.shown()}
@@ -270,5 +270,5 @@ def write_into(path: pathlib.Path, name: str, text: str) -> None:
     content = path.read_text()
     head, found, tail = content.partition(begin)
     if not found or end not in tail:
-        raise Problem(f"{path} has no '{begin}' with an '{end}' behind it")
+        raise Problem(f"{path} has no '{begin}' that is followed by '{end}'")
     path.write_text(head + begin + "\n" + text.rstrip() + "\n" + end + tail.partition(end)[2])

@@ -1,4 +1,4 @@
-"""The measured tables (tables.toml): where they stand, which column is the target, what is reported of them."""
+"""The measured tables (tables.toml): files, target columns and metrics."""
 
 import csv
 import dataclasses
@@ -12,7 +12,7 @@ HIGHER_IS_BETTER = {"roc_auc", "ap", "spearman"}
 
 
 class Problem(Exception):
-    """Something that the caller can mend; printed without a traceback."""
+    """An error that the user can fix; printed without a traceback."""
 
 
 @dataclasses.dataclass
@@ -27,10 +27,10 @@ class Table:
     target: list[float]  # classification: 0 or 1
     official: list[str] = dataclasses.field(default_factory=list)  # train or test of each row; empty: no official split
     subset: list[bool] = dataclasses.field(default_factory=list)  # rows whose error is also reported alone; or empty
-    valid: str = "random"  # how the validation part of an official split is drawn: random or scaffold
+    valid: str = "random"  # how the validation set of an official split is drawn: random or scaffold
 
     def sha256(self) -> str:
-        """Of every molecule and value as read: a split belongs to these rows and to no others."""
+        """Hash of all molecules and values as read. A split is valid only for these rows."""
         text = "".join(f"{s}\t{y!r}\n" for s, y in zip(self.smiles, self.target))
         return hashlib.sha256(text.encode()).hexdigest()
 
@@ -40,7 +40,7 @@ class Set:
     name: str
     splits: list[str]
     seeds: int
-    inner: bool = False  # no part of it is a published test part: choices may go by all of them
+    inner: bool = False  # contains no published test set, so all results may be used for choices
 
 
 def open_text(path: pathlib.Path):
@@ -73,7 +73,7 @@ def make_table(name: str, entry: dict, path: pathlib.Path, rows: list[dict[str, 
         except ValueError:
             value = math.nan
         if not math.isfinite(value) or (table.kind == "classification" and value not in (0, 1)):
-            raise Problem(f"{path}, row {number}: '{text}' is no {table.kind} target ({entry['target']})")
+            raise Problem(f"{path}, row {number}: '{text}' is not a {table.kind} target ({entry['target']})")
         table.smiles.append(cell(row, entry["smiles"], path))
         table.target.append(value)
         if "official" in entry:
@@ -87,7 +87,7 @@ def make_table(name: str, entry: dict, path: pathlib.Path, rows: list[dict[str, 
 
 
 class Catalogue:
-    """tables.toml: [sets.NAME], [[table]] and [[family]] (many tables in one file, told apart by a column)."""
+    """tables.toml: [sets.NAME], [[table]] and [[family]] (many tables in one file, distinguished by a column)."""
 
     def __init__(self, description: pathlib.Path, data: pathlib.Path):
         with open(description, "rb") as file:
@@ -106,14 +106,14 @@ class Catalogue:
 
     def _add(self, name: str, entry: dict) -> None:
         if name in self.entries:
-            raise Problem(f"two tables are called '{name}'")
+            raise Problem(f"two tables have the name '{name}'")
         if entry["set"] not in self.sets:
             raise Problem(f"table '{name}': there is no set '{entry['set']}'")
         self.entries[name] = entry
 
     def names(self, set_name: str) -> list[str]:
         if set_name not in self.sets:
-            raise Problem(f"there is no set '{set_name}' (there are {', '.join(self.sets)})")
+            raise Problem(f"there is no set '{set_name}' (the sets are {', '.join(self.sets)})")
         return [name for name, entry in self.entries.items() if entry["set"] == set_name]
 
     def load(self, name: str) -> Table:

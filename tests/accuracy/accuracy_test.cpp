@@ -126,7 +126,7 @@ TEST_F(Accuracy, WithoutFinalOnlyValidationIsShown) {
   const ShellResult result = run();
   ASSERT_EQ(result.code, 0) << result.err;
   EXPECT_EQ(row(result.out, "carbons | RMSE"), "| carbons | RMSE | **1.400 ± 0.100** | 1.600 ± 0.100 |");
-  EXPECT_NE(result.out.find("validation part"), std::string::npos);
+  EXPECT_NE(result.out.find("validation set"), std::string::npos);
   for (const std::string& text : {result.out, result.err})
     for (const char* tested : {"0.400", "0.600", "0.5,", "0.84"})
       EXPECT_EQ(text.find(tested), std::string::npos) << text;
@@ -139,7 +139,7 @@ TEST_F(Accuracy, OfInnerPartsTheTestIsShown) {
   const ShellResult result = run("--methods peer --tables carbons");
   EXPECT_EQ(row(result.out, "carbons | RMSE"),
             row(run("--methods peer --tables carbons --final").out, "carbons | RMSE"));
-  EXPECT_NE(result.out.find("Set `small`, test part"), std::string::npos) << result.out;
+  EXPECT_NE(result.out.find("Set `small`, test set"), std::string::npos) << result.out;
 }
 
 TEST_F(Accuracy, WhatIsFinishedIsNotRunAgain) {

@@ -51,7 +51,7 @@ const std::string kBoth = " --target-columns y --auxiliary-targets logD toxic --
 
 TEST_F(AuxiliaryCli, AreLearnedAndNotReported) {
   const std::string log = train("t.csv -o A" + kBoth);
-  EXPECT_THAT(log, HasSubstr("Auxiliary targets, which the transformer learns and does not predict: logD, toxic"));
+  EXPECT_THAT(log, HasSubstr("Auxiliary targets (trained, but not predicted): logD, toxic"));
   EXPECT_THAT(log, HasSubstr("Targets (regression): y"));
   train("t.csv -o B --target-columns y --splits-column part ");
   EXPECT_EQ(lines_of(test_predictions("A"))[0], lines_of(test_predictions("B"))[0]);
@@ -59,7 +59,7 @@ TEST_F(AuxiliaryCli, AreLearnedAndNotReported) {
   const auto record = nlohmann::json::parse(scratch.read("A/run.json"));
   EXPECT_EQ(record.at("auxiliary_targets"), (std::vector<std::string>{"logD", "toxic"}));
   EXPECT_FALSE(nlohmann::json::parse(scratch.read("B/run.json")).contains("auxiliary_targets"));
-  EXPECT_THAT(run("molgraph-info A").out, HasSubstr("also learned logD, toxic"));
+  EXPECT_THAT(run("molgraph-info A").out, HasSubstr("; auxiliary targets logD, toxic"));
   ASSERT_EQ(run("molgraph-score -m A -i t.csv -o scored.csv").code, 0);
   EXPECT_THAT(lines_of(scratch.read("scored.csv"))[0],
               AllOf(HasSubstr("y_pred"), Not(HasSubstr("logD_pred")), Not(HasSubstr("toxic_pred"))));
@@ -87,7 +87,7 @@ TEST_F(AuxiliaryCli, AStartThatHasLearnedATestMoleculeIsNamed) {
   train("t.csv -o A --target-columns y --auxiliary-targets logD --seed 1 ");
   EXPECT_THAT(
       train("t.csv -o B --from A --target-columns logD --seed 2 ", "--epochs 1 --no-blend --no-baselines --no-report "),
-      HasSubstr("the test results will look better than they are"));
+      HasSubstr("the test results will be too optimistic"));
   EXPECT_THAT(
       train("t.csv -o C --from A --target-columns y --auxiliary-targets toxic --scale-targets --splits-column part ",
             "--epochs 1 --no-blend --no-baselines --no-report "),
@@ -100,7 +100,7 @@ TEST_F(AuxiliaryCli, GoOnAndGoWithPartnersFoldsAndRefits) {
   const std::string before = test_predictions("whole");
   const ShellResult again = run("molgraph-train --resume -o whole");
   EXPECT_EQ(again.code, 0) << again.err;
-  EXPECT_THAT(again.err, HasSubstr("Going on after epoch 3"));
+  EXPECT_THAT(again.err, HasSubstr("Resuming after epoch 3"));
   EXPECT_EQ(test_predictions("whole"), before);
   train("t.csv -o blend --refit" + kBoth, kTiny);
   train("t.csv -o folds --folds 2 --target-columns y --auxiliary-targets toxic ");
@@ -139,9 +139,9 @@ TEST_F(AuxiliaryCli, WhatCannotBeIsRefused) {
   };
   refused("t.csv --target-columns y --auxiliary-targets y", "named twice", 2);
   refused("t.csv --target-columns y --auxiliary-targets nothing", "no auxiliary target column 'nothing'", 3);
-  refused("t.csv --auxiliary-targets y logD toxic", "could be a target", 3);
+  refused("t.csv --auxiliary-targets y logD toxic", "can be a target", 3);
   refused("t.csv --target-columns y --auxiliary-targets smiles", "column 'smiles' is text", 3);
-  refused("demo --auxiliary-targets y", "a data set known by name", 2);
+  refused("demo --auxiliary-targets y", "a named data set", 2);
   EXPECT_THAT(run("molgraph-pretrain t.csv -o P --auxiliary-targets y").err, HasSubstr("--auxiliary-targets"));
 }
 

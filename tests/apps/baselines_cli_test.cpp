@@ -79,12 +79,12 @@ TEST_F(BaselinesCli, StandBesideTheResultOfOnesOwnTable) {
   EXPECT_TRUE(record["baselines"].contains("nearest_neighbour"));
   const std::string info = run("molgraph-info R").out;
   EXPECT_NE(info.find(", nearest neighbour "), std::string::npos) << info;
-  EXPECT_EQ(info.find("mixed with"), std::string::npos) << info;
+  EXPECT_EQ(info.find("blended with"), std::string::npos) << info;
   // Two epochs teach a transformer little: the log says what is better.
-  EXPECT_NE(result.err.find("On the validation part a simple method is better than the transformer (mae "),
+  EXPECT_NE(result.err.find("On the validation set, a simple method is better than the transformer (mae "),
             std::string::npos)
       << result.err;
-  EXPECT_NE(result.err.find("; --blend mixes it in"), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("; --blend combines both"), std::string::npos) << result.err;
 
   train("-o off --no-baselines");
   EXPECT_EQ(header("off"), kHeader);
@@ -108,12 +108,12 @@ TEST_F(BlendCli, IsWhatARunScores) {
   const ShellResult trained = train("-o B --blend --descriptors none");
   ASSERT_TRUE(scratch.exists("B/trees.safetensors"));
   EXPECT_EQ(header("B"), kHeader + ",mean_predictor,nearest_neighbour,trees,gaussian_process,transformer");
-  EXPECT_NE(trained.err.find("Blend: the Gaussian process's and the trees' share is 0."), std::string::npos)
+  EXPECT_NE(trained.err.find("Blend: the shares of the Gaussian process and the trees are 0."), std::string::npos)
       << trained.err;
-  EXPECT_NE(run("molgraph-info B").out.find("; mixed with trees, gaussian process"), std::string::npos);
+  EXPECT_NE(run("molgraph-info B").out.find("; blended with trees, gaussian process"), std::string::npos);
   // The partner that is better on the validation part (MAE) has the larger share.
   double of_process = 0, of_trees = 0;
-  const std::string shares = trained.err.substr(trained.err.find("share is ") + 9);
+  const std::string shares = trained.err.substr(trained.err.find("trees are ") + 10);
   ASSERT_EQ(std::sscanf(shares.c_str(), "%lf + %lf", &of_process, &of_trees), 2) << shares;
   const double trees_err = std::stod(column("B/results.csv", "trees")[3]),
                process_err = std::stod(column("B/results.csv", "gaussian_process")[3]);
@@ -162,7 +162,7 @@ TEST_F(BaselinesCli, ABlendIsTheDefaultOfOnesOwnTable) {
   train("-o N --no-baselines");
   EXPECT_FALSE(has_partner("N"));
   const ShellResult unsplit = train("-o V --split-sizes 0.9 0 0.1");
-  EXPECT_NE(unsplit.err.find("No blend with trees and a Gaussian process: there is no validation part"),
+  EXPECT_NE(unsplit.err.find("No blend with trees and a Gaussian process: there is no validation set"),
             std::string::npos)
       << unsplit.err;
   EXPECT_FALSE(has_partner("V"));
@@ -256,7 +256,7 @@ TEST_F(BaselinesCli, ABlendThatCannotBeIsAUsageError) {
     return result.err;
   };
   EXPECT_NE(complaint("--no-baselines").find("--no-baselines"), std::string::npos);
-  EXPECT_NE(complaint("--split-sizes 0.9 0 0.1").find("no validation part"), std::string::npos);
+  EXPECT_NE(complaint("--split-sizes 0.9 0 0.1").find("no validation set"), std::string::npos);
 }
 
 TEST(Scoring, NeedsNoXgboost) {

@@ -76,7 +76,7 @@ class CalibrationCli : public ::testing::Test {
 
 TEST_F(CalibrationCli, IntervalsOfTheTestPartAreThoseThatResultsTell) {
   const ShellResult trained = train("t.csv -o R");
-  EXPECT_THAT(trained.err, HasSubstr("approximate, as that part chose the epoch"));
+  EXPECT_THAT(trained.err, HasSubstr("approximate, because the best epoch was chosen on the same data"));
   ASSERT_EQ(run("molgraph-score -m R -i R/test_predictions.csv -s smiles -o out.csv --interval 0.9").code, 0);
   double covered = 0, width = 0;
   const auto scored = rows("out.csv");
@@ -183,8 +183,8 @@ TEST_F(CalibrationCli, EnsemblesAndFoldsHaveIntervalsOfTheirOwn) {
   EXPECT_NEAR(test_results("E")["coverage-90"], covered / static_cast<double>(scored.size()), 1e-6);
 
   const ShellResult trained = train("t.csv -o F --folds 3 --split-sizes 0.6 0.3 0.1");
-  EXPECT_THAT(trained.err, HasSubstr("the folds' test parts"));
-  EXPECT_THAT(trained.err, Not(HasSubstr("the validation part: y"))) << "a fold's own intervals are not announced";
+  EXPECT_THAT(trained.err, HasSubstr("the folds' test sets"));
+  EXPECT_THAT(trained.err, Not(HasSubstr("the validation set: y"))) << "a fold's own intervals are not announced";
   const auto folds = nlohmann::json::parse(scratch.read("F/calibration.json"));
   EXPECT_EQ(folds["part"], "folds");
   EXPECT_EQ(folds["targets"][0]["samples"].size(), 3u);
@@ -197,9 +197,9 @@ TEST_F(CalibrationCli, EnsemblesAndFoldsHaveIntervalsOfTheirOwn) {
 TEST_F(CalibrationCli, OutOfFoldTheWholeOfASmallTableCalibrates) {
   scratch.write("few.csv", first_lines(table(false), 101));
   const ShellResult trained = train("few.csv -o R --no-blend", kTiny);
-  EXPECT_THAT(trained.err, HasSubstr("too few labels to calibrate by: 5 more models are trained"));
+  EXPECT_THAT(trained.err, HasSubstr("too few labels for calibration: 5 additional models are trained"));
   EXPECT_THAT(trained.err, HasSubstr("Inner fold 5 of 5"));
-  EXPECT_THAT(trained.err, HasSubstr("from the errors in the training and validation part, out of fold"));
+  EXPECT_THAT(trained.err, HasSubstr("from the errors on the training and validation sets (out-of-fold)"));
   EXPECT_THAT(scratch.read("R/config.toml"), HasSubstr("\nout-of-fold = 'on'\n"));
   const auto file = nlohmann::json::parse(scratch.read("R/calibration.json"));
   EXPECT_EQ(file["part"], "inner_folds");
@@ -222,7 +222,7 @@ TEST_F(CalibrationCli, OutOfFoldTheWholeOfASmallTableCalibrates) {
   EXPECT_EQ(scratch.read("R/results.csv"), results);
   // The run's own model is the same without.
   const ShellResult without = train("few.csv -o N --no-blend --no-out-of-fold", kTiny);
-  EXPECT_THAT(without.err, HasSubstr("(--out-of-fold uses the training part too)"));
+  EXPECT_THAT(without.err, HasSubstr("(--out-of-fold also uses the training set)"));
   EXPECT_EQ(scratch.read("N/model.safetensors"), scratch.read("R/model.safetensors"));
   EXPECT_FALSE(scratch.exists("N/calibration.json"));
   train("few.csv -o B --out-of-fold", kTiny);  // with partners of each fold
@@ -263,8 +263,7 @@ TEST_F(CalibrationCli, TestPartsThatOverlapGiveNoIntervals) {
   }
   scratch.write("splits.json", splits.dump());
   const ShellResult trained = train("t.csv -o R --splits-file splits.json");
-  EXPECT_THAT(trained.err,
-              HasSubstr("No intervals and no temperatures: the test parts of the splits share 1 molecule"));
+  EXPECT_THAT(trained.err, HasSubstr("No intervals and no temperatures: the test sets of the splits share 1 molecule"));
   EXPECT_FALSE(scratch.exists("R/calibration.json"));
   EXPECT_EQ(run("molgraph-score -m R -i t.csv -o x.csv --interval 0.9").code, 2);
   EXPECT_EQ(run("molgraph-score -m R/model_0 -i t.csv -o x.csv --interval 0.9").code, 0);
@@ -277,7 +276,7 @@ TEST_F(CalibrationCli, AMeanOfModelsWithPartsOfTheirOwnHasNoTemperature) {
       "--target-columns kind --lr 0.01 --from none --ensemble-size 3";
   const ShellResult pooled = train("k.csv -o P --member-splits", sure);
   EXPECT_THAT(pooled.err,
-              HasSubstr("Probabilities stay as the models say them: each molecule of the validation parts"));
+              HasSubstr("Probabilities are not calibrated: each validation molecule is predicted by one model"));
   EXPECT_FALSE(scratch.exists("P/calibration.json"));
 }
 
@@ -288,7 +287,7 @@ TEST_F(CalibrationCli, WhatCannotBeIsRefusedAndTold) {
     if (std::ranges::count(fewer, '\n') < 46) fewer += line + "\n";
   scratch.write("fewer.csv", fewer);
   const ShellResult folds = train("fewer.csv -o K --folds 3 --split-sizes 0.8 0.1 0.1", kTiny);
-  for (const char* once : {"Too few labels", "On the validation part a simple method is better"}) {
+  for (const char* once : {"Too few labels", "On the validation set, a simple method is better"}) {
     const auto first = folds.err.find(once);
     ASSERT_NE(first, std::string::npos) << folds.err;
     EXPECT_EQ(folds.err.find(once, first + 1), std::string::npos) << folds.err;
@@ -303,7 +302,7 @@ TEST_F(CalibrationCli, WhatCannotBeIsRefusedAndTold) {
   EXPECT_EQ(hopeless.code, 2);
   EXPECT_THAT(hopeless.err, HasSubstr("; the table has too few labels"));
   const ShellResult few = train("few.csv -o S --no-out-of-fold");
-  EXPECT_THAT(few.err, HasSubstr("Too few labels in the validation part"));
+  EXPECT_THAT(few.err, HasSubstr("Too few labels in the validation set"));
   EXPECT_FALSE(scratch.exists("S/calibration.json"));
   const ShellResult none = run("molgraph-score -m S -i t.csv -o x.csv --interval 0.9");
   EXPECT_EQ(none.code, 2);

@@ -247,7 +247,7 @@ TEST(Calibration, NoTemperatureWhereLuckWouldFindOne) {
     for (int i = 0; i < 100; ++i) rows.predictions.push_back(0.7), rows.labels.push_back(i < happened);
     const Calibration made = fit_calibration(task_of(TaskKind::binary, {"y"}), CalibrationPart::valid, {rows});
     EXPECT_EQ(made.targets[0].temperature == 1, happened == 72) << made.targets[0].temperature;
-    EXPECT_NE(calibration_notes(made, true)[0].find(happened == 72 ? "stay as the model says them" : "Temperatures"),
+    EXPECT_NE(calibration_notes(made, true)[0].find(happened == 72 ? "Probabilities are not scaled" : "Temperatures"),
               std::string::npos);
   }
 }

@@ -163,7 +163,7 @@ TEST_F(EmbedTest, ExitCodes) {
       {"-m run -i in.csv -o out.npy --dtype bfloat16", 2, "bfloat16"},
       {"-m run -i in.csv -o out.npy --pooling median", 2, "median"},
       {"-m run -i in.csv -o out.npy --layer 3", 2, "layer 3: this model has layers 0 (input) to 2"},
-      {"-m all -i in.csv -o out.npy", 2, "comes from one model, and 2 are given"},
+      {"-m all -i in.csv -o out.npy", 2, "requires a single model, but 2 are given"},
       {"-m run -i bad.csv -o out.npy", 3, "no usable row"},
       {"-m run -i in.csv -o strict.npy --strict", 3, "in.csv, row 2"},
       {"-m nothing -i in.csv -o out.npy", 4, "nothing"},

@@ -138,7 +138,7 @@ TEST_F(ExplainCli, DescriptorsBlendsEnsemblesFoldsAndRefitsAreExplained) {
   explained("F");
   train("t.csv -o X --refit");
   explained("X");
-  EXPECT_THAT(run("molgraph-info X").out, Not(HasSubstr("lacks")));
+  EXPECT_THAT(run("molgraph-info X").out, Not(HasSubstr("missing")));
   // The refit model has learned the validation part, too: its mean is over more atoms.
   train("t.csv -o P");
   const auto atoms = [&](const std::string& folder) {
@@ -173,7 +173,7 @@ TEST_F(ExplainCli, ARunThatHasNoneScoresAndSaysWhatItLacks) {
   EXPECT_THAT(none.err, HasSubstr("cannot be explained"));
   EXPECT_FALSE(scratch.exists("x.csv"));
   EXPECT_EQ(run("molgraph-score -m R -i in.csv -o r.csv --explain rollout").code, 0);
-  EXPECT_THAT(run("molgraph-info R").out, HasSubstr("lacks"));
+  EXPECT_THAT(run("molgraph-info R").out, HasSubstr("missing"));
   ASSERT_EQ(run("molgraph-train --resume -o R").code, 0);
   ASSERT_EQ(run("cmp R/explanation.safetensors kept").code, 0);
   explained("R");

@@ -90,7 +90,7 @@ TEST_F(FeaturizeTest, ASignThatNoSmilesMayHoldIsNamed) {
                 "smiles\nCC\nC\xE2\x80\x93"
                 "C\n");
   ASSERT_EQ(featurize("dash.csv -o dash.h5 --rejected bad.csv").code, 0);
-  EXPECT_NE(scratch.read("bad.csv").find("(U+2013) is no SMILES symbol (character 2)"), std::string::npos);
+  EXPECT_NE(scratch.read("bad.csv").find("(U+2013) is not a SMILES symbol (character 2)"), std::string::npos);
 }
 
 TEST_F(FeaturizeTest, StandardInputAndSmi) {

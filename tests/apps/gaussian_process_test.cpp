@@ -145,25 +145,25 @@ TEST_F(ProcessFile, DamageIsAnErrorThatSaysWhere) {
     };
   };
   const std::vector<std::pair<std::function<void(SafetensorsFile&)>, std::string>> cases{
-      {number("count_offset", 1, std::int64_t{9}), "no parts"},
-      {number("count_offset", 2, std::int64_t{1} << 60), "no parts"},
+      {number("count_offset", 1, std::int64_t{9}), "count offsets"},
+      {number("count_offset", 2, std::int64_t{1} << 60), "count offsets"},
       {number("column", 0, std::int32_t{2048}), "column 2048 of 2048"},
       {number("column", 0, std::int32_t{-1}), "negative column"},
-      {number("count", 0, 0.0F), "not above 0"},
+      {number("count", 0, 0.0F), "not positive"},
       {number("numbers", 1, kMissing), "not finite"},
       {number("coefficient", 1, kNaN), "not finite"},
       {number("scale", 0, kNaN), "not finite"},
       {number("fingerprint_share", 0, 2.0), "share outside"},
       {number("share", 1, -1.0), "share outside"},
-      {[](SafetensorsFile& file) { file.tensors.erase("mean"); }, "there is no mean"},
+      {[](SafetensorsFile& file) { file.tensors.erase("mean"); }, "missing array mean"},
       {[](SafetensorsFile& file) { file.tensors.at("noise").shape = {1}, file.tensors.at("noise").bytes.resize(8); },
        "not one kernel"},
       {[](SafetensorsFile& file) { file.tensors.at("center") = file.tensors.at("clip"); }, "not one scale"},
-      {[](SafetensorsFile& file) { file.tensors.at("clip") = file.tensors.at("center"); }, "not one clip"},
+      {[](SafetensorsFile& file) { file.tensors.at("clip") = file.tensors.at("center"); }, "not a single number"},
       {[](SafetensorsFile& file) { file.tensors.at("mean") = file.tensors.at("clip"); }, "outputs"},
       {[](SafetensorsFile& file) { file.metadata["molgraph.gaussian_process"] = "{"; }, "damaged Gaussian process"},
       {[](SafetensorsFile& file) { file.metadata["molgraph.gaussian_process"] = "{\"version\": 2}"; }, "version 2"},
-      {[](SafetensorsFile& file) { file.metadata.erase("molgraph.gaussian_process"); }, "holds no Gaussian process"},
+      {[](SafetensorsFile& file) { file.metadata.erase("molgraph.gaussian_process"); }, "contains no Gaussian process"},
   };
   for (const auto& [change, what] : cases) {
     rewrite(change);

@@ -162,7 +162,7 @@ TEST_F(ImportTest, WrongCallsAreUsageErrors) {
   refuse(graphormer + " --origin graphormer-v2 -o R", "another layout", 4);
   refuse("absent.pt --origin grpe --heads 4 -o R", "absent.pt", 4);
   ASSERT_EQ(import(grpe + " --origin grpe --heads 4 -o R --target-names gap").code, 0);
-  refuse(grpe + " --origin grpe --heads 4 -o R", "holds a run already");
+  refuse(grpe + " --origin grpe --heads 4 -o R", "already contains a run");
   refuse("R --export out.pt --heads 4", "--heads is for importing");
   EXPECT_FALSE(scratch.exists("out.pt"));
 }
@@ -210,7 +210,7 @@ TEST_F(ImportTest, MoleculesWithoutARowAreRejectedWithTheReason) {
 
   // The tuned model goes back to its origin's layout and gives the same numbers from there.
   ASSERT_EQ((result = import("F --export tuned.pt")).code, 0) << result.err;
-  EXPECT_NE(result.err.find("of its transformer alone"), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("only the weights of its transformer"), std::string::npos) << result.err;
   ASSERT_EQ((result = import("tuned.pt --origin grpe --heads 4 --target-names y -o T")).code, 0) << result.err;
   scratch.write("ok.csv", "smiles\nCCO\nCC#N\nCC=C\n");
   const auto both_score = [&](const std::string& tuned, const std::string& imported) {  // the transformers alone
@@ -233,7 +233,7 @@ TEST_F(ImportTest, MoleculesWithoutARowAreRejectedWithTheReason) {
   ASSERT_EQ(run("molgraph-train table.csv --from R --urpe --epochs 1 --threads 1 -o G").code, 0);
   result = import("G --export gated.pt");
   EXPECT_EQ(result.code, 4);
-  EXPECT_NE(result.err.find("encoder.gate [11, 4] has no place there"), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("encoder.gate [11, 4] does not exist there"), std::string::npos) << result.err;
   EXPECT_FALSE(scratch.exists("gated.pt"));
 }
 
@@ -242,7 +242,7 @@ TEST_F(ImportTest, ARunTrainedHereHasNoOrigin) {
   ASSERT_EQ(run("molgraph-train table.csv --layers 1 --width 8 --ffn 8 --heads 2 --epochs 1 --threads 1 -o R").code, 0);
   const auto result = import("R --export out.pt");
   EXPECT_EQ(result.code, 4);
-  EXPECT_NE(result.err.find("was trained here"), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("was not imported from published weights"), std::string::npos) << result.err;
   EXPECT_EQ(run("molgraph-info R -v").out.find("origin"), std::string::npos);
 }
 

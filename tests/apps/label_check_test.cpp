@@ -106,21 +106,19 @@ TEST(LabelCheck, TenAreTold) {
                         .neighbours = {-3.2, -4, -3.5}};
   const std::vector<std::string> one = suspicious_text({label}, false);
   ASSERT_EQ(one.size(), 2u);
-  EXPECT_EQ(one[0].find("1 label lies far from all others"), 0u) << one[0];
+  EXPECT_EQ(one[0].find("1 outlier label, which may be a typing error"), 0u) << one[0];
   EXPECT_NE(one[0].find("--clip-labels is given"), std::string::npos) << one[0];
-  EXPECT_EQ(
-      one[1],
-      "'logS' -350.0 (row 17, id A-3, validation part): 231.5 times the usual distance from the median -2.860; the "
-      "most similar molecules have -3.200, -4.000, -3.500");
+  EXPECT_EQ(one[1],
+            "'logS' -350.0 (row 17, id A-3, validation set): 231.5 median deviations from the median -2.860; the most "
+            "similar molecules have -3.200, -4.000, -3.500");
   label.id = "17", label.part = "", label.merged = "the mean of rows 17, 18 (-3, -697)", label.neighbours = {};
   const std::vector<std::string> eleven = suspicious_text(std::vector<SuspiciousLabel>(11, label), true);
   ASSERT_EQ(eleven.size(), 12u);
-  EXPECT_EQ(eleven[0].find("11 labels lie far"), 0u);
+  EXPECT_EQ(eleven[0].find("11 outlier labels"), 0u);
   EXPECT_NE(eleven[0].find("(--clip-labels)"), std::string::npos);
   EXPECT_EQ(
       eleven[1],
-      "'logS' -350.0 (row 17), the mean of rows 17, 18 (-3, -697): 231.5 times the usual distance from the median "
-      "-2.860");
+      "'logS' -350.0 (row 17), the mean of rows 17, 18 (-3, -697): 231.5 median deviations from the median -2.860");
   EXPECT_EQ(eleven[11].find("and 1 more"), 0u);
 }
 

@@ -44,7 +44,7 @@ TEST_F(LabelsCli, WordsFromTheTableToTheCard) {
   EXPECT_THAT(run("molgraph-info R --json").out, HasSubstr("\"positive\""));
   EXPECT_THAT(scratch.read("R/splits.csv"), HasSubstr("\n3,4,CCN,"))
       << "the id NA is blank: the row's number stands for it";
-  EXPECT_THAT(trained.err, HasSubstr("only 4 values in the test part: its results there say little"));
+  EXPECT_THAT(trained.err, HasSubstr("only 4 labels in the test set: its results there are unreliable"));
   for (const std::string& line : test::lines_of(scratch.read("R/test_predictions.csv")))
     EXPECT_THAT(line, AnyOf(HasSubstr(",label,"), HasSubstr(",active,"), HasSubstr(",inactive,"))) << "as in the table";
   ASSERT_EQ(run("molgraph-score -m R -i words.csv -o scored.csv").code, 0);
@@ -58,7 +58,7 @@ TEST_F(LabelsCli, OtherWordsAreTwoClassesOrHaveAPositiveOne) {
   scratch.write("words.csv", amines("soluble", "insoluble"));
   const ShellResult two = run("molgraph-train words.csv --target-columns label -o M --epochs 1" + std::string(kTiny));
   ASSERT_EQ(two.code, 0) << two.err;
-  EXPECT_THAT(two.err, AllOf(HasSubstr("two classes of multiclass"), HasSubstr("--positive")));
+  EXPECT_THAT(two.err, AllOf(HasSubstr("multiclass with two classes"), HasSubstr("--positive")));
   EXPECT_THAT(scratch.read("M/test_predictions.csv"), HasSubstr("label_prob_soluble"));
   const ShellResult undecided =
       run("molgraph-train words.csv --target-columns label -t classification -o U --epochs 1" + std::string(kTiny));
@@ -111,9 +111,9 @@ TEST_F(LabelsCli, APartWithOneClassIsBlankAndTheLossChooses) {
       run("molgraph-train parts.csv --splits-column part -o R --epochs 5 --patience 2 --lr 1e-2" + std::string(kTiny));
   ASSERT_EQ(trained.code, 0) << trained.err;
   EXPECT_THAT(trained.err,
-              AllOf(HasSubstr("one class only in the validation part"), HasSubstr("one class only in the test part"),
-                    HasSubstr("its loss chooses the best epoch"), HasSubstr("valid loss "),
-                    HasSubstr("the best by validation is epoch")));
+              AllOf(HasSubstr("one class only in the validation set"), HasSubstr("one class only in the test set"),
+                    HasSubstr("the validation loss selects the best epoch"), HasSubstr("valid loss "),
+                    HasSubstr("the best validation epoch is ")));
   EXPECT_THAT(trained.out, AllOf(HasSubstr("valid: no roc-auc (one class only) for y"), Not(HasSubstr("nan"))));
   EXPECT_THAT(scratch.read("R/results.csv"),
               AllOf(HasSubstr("valid,10,roc-auc,,one class only\n"), HasSubstr("test,10,roc-auc,,one class only\n")));
@@ -128,7 +128,7 @@ TEST_F(LabelsCli, APartWithOneClassIsBlankAndTheLossChooses) {
     EXPECT_EQ(cells[4], "");
     if (std::stod(cells[5]) < smallest) smallest = std::stod(cells[5]), best = cells[0];
   }
-  EXPECT_THAT(trained.err, HasSubstr("the best by validation is epoch " + best + "\n"));
+  EXPECT_THAT(trained.err, HasSubstr("the best validation epoch is " + best + "\n"));
   EXPECT_EQ(run("molgraph-info R").code, 0);
   const ShellResult folds =
       run("molgraph-train parts.csv --target-columns y --folds 2 -o F --epochs 1" + std::string(kTiny));
@@ -170,7 +170,7 @@ TEST_F(LabelsCli, CensoredLabelsTrainAsLimitsAndAreLeftOutOfMetrics) {
   const std::string how = " --splits-column part --epochs 3 --lr 1e-2" + std::string(kTiny);
   const ShellResult limits = run("molgraph-train limits.csv -o L" + how);
   ASSERT_EQ(limits.code, 0) << limits.err;
-  EXPECT_THAT(limits.err, HasSubstr("12 censored labels: 6 above and 6 below their number in 'y'"));
+  EXPECT_THAT(limits.err, HasSubstr("12 censored labels: 6 with > and 6 with < in 'y'"));
   EXPECT_THAT(limits.out, AllOf(HasSubstr("test: 2 censored labels are left out of the metrics"),
                                 HasSubstr("valid: 2 censored labels"), HasSubstr("train: 8 censored labels")));
   const std::string predictions = scratch.read("L/test_predictions.csv");
@@ -235,7 +235,7 @@ TEST_F(LabelsCli, WeightsOfRowsTargetsAndClasses) {
   // Four labels of 28 beside each other: balance makes them 16/28 and 4.
   const ShellResult balanced = run("molgraph-train t.csv --task-balance -o D" + how);
   ASSERT_EQ(balanced.code, 0) << balanced.err;
-  EXPECT_THAT(balanced.err, HasSubstr("A label's weight in the loss, in a row of weight 1: y 0.5714, rare 4.000\n"));
+  EXPECT_THAT(balanced.err, HasSubstr("Weight of a label in the loss (for a row of weight 1): y 0.5714, rare 4.000\n"));
   EXPECT_NE(weights("D"), weights("A"));
   const ShellResult reference = run("molgraph-train t.csv --task-balance --backend reference -o E" + how);
   ASSERT_EQ(reference.code, 0) << reference.err;
@@ -246,7 +246,7 @@ TEST_F(LabelsCli, WeightsOfRowsTargetsAndClasses) {
   for (const auto& [flags, problem] :
        std::vector<std::pair<std::string, std::string>>{{"--task-weights 1 2 3", "3 weights, but there are 2 targets"},
                                                         {"--task-weights 1 0", "--task-weights"},
-                                                        {"--class-balance", "the targets are no classes"}}) {
+                                                        {"--class-balance", "the targets are not classes"}}) {
     const ShellResult refused = run("molgraph-train t.csv " + flags + " -o X" + how);
     EXPECT_EQ(refused.code, 2) << flags;
     EXPECT_THAT(refused.err, HasSubstr(problem)) << flags;

@@ -84,7 +84,7 @@ TEST_F(MessyCli, StoresAndStartsKeepTheirStandardisation) {
   EXPECT_EQ(scratch.read("S/model.safetensors"), scratch.read("P/model.safetensors")) << "a store changes nothing";
   const ShellResult other = run("molgraph-train p.h5 -o X --standardize none" + std::string(kTiny));
   EXPECT_EQ(other.code, 2);
-  EXPECT_THAT(other.err, HasSubstr("was made with --standardize parent, not none"));
+  EXPECT_THAT(other.err, HasSubstr("was created with --standardize parent, not none"));
   ASSERT_EQ(run("molgraph-train salts.csv -o F --from P --epochs 1 --threads 1").code, 0);
   EXPECT_THAT(scratch.read("F/config.toml"), HasSubstr("standardize = 'parent'"));
   const ShellResult contradicted = run("molgraph-train salts.csv -o Y --from P --standardize none --epochs 1");
@@ -107,7 +107,7 @@ TEST_F(MessyCli, RepeatedMoleculesAreOneRowOrStayTogether) {
   scratch.write("repeats.csv", repeats());
   const ShellResult trained = run("molgraph-train repeats.csv -o M" + std::string(kTiny));
   ASSERT_EQ(trained.code, 0) << trained.err;
-  EXPECT_THAT(trained.err, AllOf(HasSubstr("10 molecules stand in 20 of 50 rows: one row each, by mean"),
+  EXPECT_THAT(trained.err, AllOf(HasSubstr("10 duplicate molecules in 20 of 50 rows: one row each, by mean"),
                                  HasSubstr("'y' median 2.000, at most 2.000 (row 4)"), HasSubstr("40 molecules")));
   const auto listed = lines_of(scratch.read("M/duplicates.csv"));
   ASSERT_EQ(listed.size(), 21u);
@@ -119,7 +119,7 @@ TEST_F(MessyCli, RepeatedMoleculesAreOneRowOrStayTogether) {
   const ShellResult stored = run("molgraph-featurize repeats.csv -o repeats.h5 --repeated listed.csv.gz");
   ASSERT_EQ(stored.code, 0) << stored.err;
   EXPECT_THAT(stored.err,
-              AllOf(HasSubstr("one row each, by mean"), HasSubstr("50 rows in"), HasSubstr("40 ok, 10 repeated")));
+              AllOf(HasSubstr("one row each, by mean"), HasSubstr("50 rows in"), HasSubstr("40 ok, 10 duplicates")));
   EXPECT_EQ(run("zcat listed.csv.gz").out, scratch.read("M/duplicates.csv"));
   ASSERT_EQ(run("molgraph-train repeats.h5 -o S" + std::string(kTiny)).code, 0);
   EXPECT_EQ(scratch.read("S/model.safetensors"), scratch.read("M/model.safetensors"));
@@ -130,12 +130,12 @@ TEST_F(MessyCli, RepeatedMoleculesAreOneRowOrStayTogether) {
   EXPECT_EQ(run("molgraph-featurize repeats.csv -o x.h5 --repeated x.parquet").code, 2);
   const ShellResult kept = run("molgraph-train repeats.csv -o K --duplicates keep" + std::string(kTiny));
   ASSERT_EQ(kept.code, 0) << kept.err;
-  EXPECT_THAT(kept.err, AllOf(HasSubstr("all are kept, each molecule's in one part"), HasSubstr("50 molecules"),
-                              Not(HasSubstr("two parts of the split"))));
+  EXPECT_THAT(kept.err, AllOf(HasSubstr("all are kept, those of one molecule in the same set"),
+                              HasSubstr("50 molecules"), Not(HasSubstr("two sets of the split"))));
   EXPECT_THAT(scratch.read("K/config.toml"), HasSubstr("duplicates = 'keep'"));
   EXPECT_THAT(scratch.read("K/splits.csv"), HasSubstr("again4"));
   const ShellResult dropped = run("molgraph-train repeats.csv -o D --duplicates drop" + std::string(kTiny));
-  EXPECT_THAT(dropped.err, AllOf(HasSubstr("the first row of each stays"), HasSubstr("40 molecules")));
+  EXPECT_THAT(dropped.err, AllOf(HasSubstr("the first row of each is kept"), HasSubstr("40 molecules")));
   EXPECT_THAT(scratch.read("D/duplicates.csv"), HasSubstr("\n4,3,again4,OCCCC,6,4\n"));
 }
 

@@ -20,7 +20,7 @@ TEST(OptionValues, WholeNumbers) {
                           "many", "1.5", "1e2", "nan", "inf", "0x10", "+1", " 1", "1 ", "1,000"})
     EXPECT_NE(number_problem(bad, range), "") << bad;
   EXPECT_EQ(number_problem("1001", range), "'1001' is out of range; give -1 to 1,000");
-  EXPECT_EQ(number_problem("many", range), "'many' is no whole number; give -1 to 1,000");
+  EXPECT_EQ(number_problem("many", range), "'many' is not a whole number; give -1 to 1,000");
 }
 
 TEST(OptionValues, RealNumbers) {
@@ -36,7 +36,7 @@ TEST(OptionValues, RealNumbers) {
 
 TEST(OptionValues, Words) {
   EXPECT_EQ(word_problem("csv", {"", "csv", "tsv"}), "");
-  EXPECT_EQ(word_problem("cvs", {"", "csv", "sdf"}), "'cvs' is none of csv, sdf; did you mean csv?");
+  EXPECT_EQ(word_problem("cvs", {"", "csv", "sdf"}), "'cvs' is not one of csv, sdf; did you mean csv?");
 }
 
 TEST(OptionValues, HelpAndChecksComeFromOneRange) {

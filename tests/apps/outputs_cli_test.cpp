@@ -108,7 +108,7 @@ TEST_F(OutputsTest, NoOutputIsAnInput) {
     EXPECT_EQ(scratch.read("in.csv"), table) << command;
     const bool names_it = result.err.find("is the same file as") != std::string::npos ||
                           result.err.find("lies inside") != std::string::npos ||
-                          result.err.find("holds a run already") != std::string::npos;
+                          result.err.find("already contains a run") != std::string::npos;
     EXPECT_TRUE(names_it) << command << "\n" << result.err;
   }
   EXPECT_EQ(run("cmp m.csv run/model.safetensors && cmp base/model.safetensors run/model.safetensors && cmp hard.csv "
@@ -151,7 +151,7 @@ TEST_F(OutputsTest, AFinishedOutputSaysWhatItIsMadeFrom) {
     const std::string start = program + " -m run -i in.csv -o out.csv ";
     const auto empty = run(start + "--resume");
     EXPECT_EQ(empty.code, kFile) << empty.err;
-    EXPECT_NE(empty.err.find("out.csv is there already, but not out.csv.json"), std::string::npos) << empty.err;
+    EXPECT_NE(empty.err.find("out.csv exists without out.csv.json"), std::string::npos) << empty.err;
     EXPECT_EQ(scratch.read("out.csv"), "");
     ASSERT_EQ(run(start).code, 0) << "without --resume it is made anew";
     const auto record = nlohmann::json::parse(scratch.read("out.csv.json"));
@@ -207,7 +207,7 @@ TEST_F(OutputsTest, AFileThatIsNoRecordIsNotReplacedByOne) {
   scratch.write("out.csv.json", "{\"mine\": 1}");
   const auto refused = run("molgraph-score -m run -i in.csv -o out.csv");
   EXPECT_EQ(refused.code, kFile);
-  EXPECT_NE(refused.err.find("out.csv.json: is damaged, or no record"), std::string::npos) << refused.err;
+  EXPECT_NE(refused.err.find("out.csv.json: is damaged or not a record"), std::string::npos) << refused.err;
   EXPECT_EQ(scratch.read("out.csv.json"), "{\"mine\": 1}");
   EXPECT_FALSE(scratch.exists("out.csv"));
   EXPECT_FALSE(scratch.exists("out.csv.part"));

@@ -235,7 +235,7 @@ TEST(PredictorEnsemble, AMissingModelIsNamed) {
     }
   };
   EXPECT_EQ(refusal(models("old", {0, 1})), "2 models") << "a folder of an earlier version knows no number";
-  EXPECT_NE(refusal(models("gap", {0, 2})).find("gap/model_1 is missing: model_2 is there"), std::string::npos);
+  EXPECT_NE(refusal(models("gap", {0, 2})).find("gap/model_1 is missing: model_2 exists"), std::string::npos);
   EXPECT_NE(refusal(models("late", {1})).find("late/model_0 is missing"), std::string::npos);
   const std::string known = models("known", {0, 1});
   write_run_record(known, {.members = 3, .program = "test"});

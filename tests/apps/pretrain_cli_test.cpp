@@ -59,8 +59,8 @@ const std::string kCorpus = "a.smi b.csv c.csv d.smi ";
 TEST_F(PretrainCli, LearnsTheDescriptorsOfAllTables) {
   const ShellResult done = pretrain(kCorpus + "-o P -b 32 --molecules-seen 16000" + kTiny);
   EXPECT_THAT(done.err, HasSubstr("302 molecules (1 rejected), split random: 271 train, 31 valid, 0 test"));
-  EXPECT_THAT(done.err, HasSubstr("descriptors of each molecule, standardised"));
-  EXPECT_THAT(done.err, HasSubstr("1 of 303 rows have no molecule"));
+  EXPECT_THAT(done.err, HasSubstr("descriptors per molecule, standardised"));
+  EXPECT_THAT(done.err, HasSubstr("1 of 303 rows were rejected"));
   EXPECT_EQ(lines_of(scratch.read("P/rejected.csv")).at(1).substr(0, 20), "150,invalid_smiles,r");
   EXPECT_FALSE(scratch.exists("P/valid_predictions.csv"));
   const auto metrics = lines_of(scratch.read("P/metrics.csv"));
@@ -133,7 +133,7 @@ TEST_F(PretrainCli, TheRunIsAFunctionOfItsConfigAndStoresAreAsGoodAsTables) {
 
 TEST_F(PretrainCli, WhatMakesNoSenseIsRefused) {
   refused("", "no corpus is given");
-  refused("zinc", "a corpus is tables or a store");
+  refused("zinc", "a corpus must be tables or a store");
   refused("absent.smi", "absent.smi", 4);
   refused("a.smi --molecules-seen 100 --steps 3", "--molecules-seen");
   refused("a.smi --molecules-seen 100 -b 0", "--batch-size");

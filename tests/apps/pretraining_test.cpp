@@ -55,7 +55,8 @@ TEST(LearnInputs, ByHandClippedByWhatTheTrainingPartHas) {
   EXPECT_TRUE(set.inputs.empty() && set.input_names.empty() && set.targets.empty());
   EXPECT_EQ(set.featurizer.descriptors, DescriptorSet::none) << "what is predicted is not read";
   ASSERT_EQ(data.notes.size(), 2u);
-  EXPECT_NE(data.notes[0].find("clipped at 6 deviations (2 of 51 numbers)"), std::string::npos) << data.notes[0];
+  EXPECT_NE(data.notes[0].find("clipped at 6 standard deviations (2 of 51 values)"), std::string::npos)
+      << data.notes[0];
   EXPECT_NE(data.notes[1].find("2 descriptors, same, none"), std::string::npos) << data.notes[1];
 }
 

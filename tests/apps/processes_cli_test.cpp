@@ -99,13 +99,13 @@ TEST_F(TrainTogether, ASignalToOneStopsAllAndTheyGoOn) {
            "for i in $(seq 30000); do grep -q 'epoch  10' err0 && break; sleep 0.01; done; kill -TERM $pid1");
   EXPECT_EQ(code(0), 143) << scratch.read("err0");
   EXPECT_EQ(code(1), 143) << scratch.read("err1");
-  EXPECT_NE(scratch.read("err0").find("Stopped; go on in all 2 processes with: molgraph-train -o parts --resume"),
+  EXPECT_NE(scratch.read("err0").find("Stopped. To resume in all 2 processes: molgraph-train -o parts --resume"),
             std::string::npos);
   EXPECT_FALSE(scratch.exists("parts/model.safetensors"));
   together(2, arguments + "parts --resume");
   EXPECT_EQ(code(0), 0) << scratch.read("err0");
   EXPECT_EQ(code(1), 0) << scratch.read("err1");
-  EXPECT_NE(scratch.read("err0").find("Going on after epoch"), std::string::npos);
+  EXPECT_NE(scratch.read("err0").find("Resuming after epoch"), std::string::npos);
   EXPECT_TRUE(scratch.read("parts/model.safetensors") == scratch.read("whole/model.safetensors"));
   EXPECT_TRUE(scratch.read("parts/metrics.csv") == scratch.read("whole/metrics.csv"));
 }
@@ -135,11 +135,12 @@ TEST_F(TrainTogether, WhoIsLeftSaysSo) {
   together(2, "--epochs 100000 --patience 0 -o run",
            "for i in $(seq 30000); do grep -q 'epoch  10' err0 && break; sleep 0.01; done; kill -KILL $pid1");
   EXPECT_EQ(code(0), 1);
-  EXPECT_NE(scratch.read("err0").find("process 0 of 2 has lost the others"), std::string::npos) << scratch.read("err0");
+  EXPECT_NE(scratch.read("err0").find("process 0 of 2 has lost contact with the other"), std::string::npos)
+      << scratch.read("err0");
   EXPECT_EQ(scratch.read("err0").find("internal error"), std::string::npos) << scratch.read("err0");
   together(2, "--epochs 1 -o run");
   EXPECT_EQ(code(0), 2);
-  EXPECT_NE(scratch.read("err0").find("holds a run already"), std::string::npos) << scratch.read("err0");
+  EXPECT_NE(scratch.read("err0").find("already contains a run"), std::string::npos) << scratch.read("err0");
   EXPECT_EQ(code(1), 1);
 }
 

@@ -98,9 +98,9 @@ std::string alone_at_meeting(int rank) {
 }
 
 TEST(Processes, WhoIsMissingIsNamedWhenTheLimitIsOver) {
-  EXPECT_NE(alone_at_meeting(0).find("processes 1, 2 did not come within 1 s"), std::string::npos)
+  EXPECT_NE(alone_at_meeting(0).find("processes 1, 2 did not connect within 1 s"), std::string::npos)
       << alone_at_meeting(0);
-  EXPECT_NE(alone_at_meeting(2).find("process 0, which hosts the meeting, did not answer within 1 s"),
+  EXPECT_NE(alone_at_meeting(2).find("process 0, which hosts the rendezvous, did not answer within 1 s"),
             std::string::npos)
       << alone_at_meeting(2);
 }

@@ -65,7 +65,7 @@ TEST_F(QualityCli, AFolderNamedLikeADataSetChangesNothing) {
   EXPECT_EQ(scratch.read("A/results.csv"), scratch.read("B/results.csv"));
   scratch.run("", "rm -r esol B && cp small.csv esol");
   const ShellResult file = run(call + "-o B");
-  EXPECT_THAT(file.err, HasSubstr("the file of that name here is ./esol"));
+  EXPECT_THAT(file.err, HasSubstr("to read the file of that name, use ./esol"));
   EXPECT_EQ(scratch.read("A/results.csv"), scratch.read("B/results.csv"));
   ASSERT_EQ(run(call + "--target-columns all -o F").code, 0);
   EXPECT_EQ(scratch.read("A/results.csv"), scratch.read("F/results.csv")) << "all of the data set's own";

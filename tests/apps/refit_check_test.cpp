@@ -35,7 +35,8 @@ TEST(RefitCheck, APartnerThatIsFarWorseIsRejected) {
   // 7 of 20 rows are off by a tenth more: 1.035 times the error.
   EXPECT_EQ(
       verdict(off_by(0.1), {off_by(2)}, off_by(0.5, 10)),
-      "its mean loss on the training part is 2.070 for 'logS', 0.1035 of the one made without the validation part");
+      "its mean loss on the training set is 2.070 for 'logS', compared with 0.1035 for the one trained without the "
+      "validation set");
   EXPECT_EQ(verdict(off_by(2), {off_by(0.1)}, off_by(0.5, 10)), "") << "better";
   // Squared errors: 1.3 times the error is 1.69 times the loss, and more than the other's where it has not learned.
   EXPECT_EQ(verdict(off_by(1), {off_by(1.3)}, off_by(1, 10)), "");

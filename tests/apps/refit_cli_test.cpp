@@ -70,7 +70,7 @@ TEST_F(RefitCli, TheValidationPartIsPredictedByTheModelThatHasNotLearnedIt) {
   EXPECT_FALSE(scratch.read("R/model.safetensors") == scratch.read("P/model.safetensors"));
 
   // As many epochs as the log says of the first.
-  const std::string words = "the best by validation is epoch ";
+  const std::string words = "the best validation epoch is ";
   const auto at = refitted.err.find(words);
   ASSERT_NE(at, std::string::npos) << refitted.err;
   const int best = std::stoi(refitted.err.substr(at + words.size()));
@@ -104,7 +104,7 @@ TEST_F(RefitCli, OfABlendIsWhatItScores) {
   for (std::size_t i = 1; i < wanted.size(); ++i)
     EXPECT_NEAR(std::stod(cells_of(wanted[i]).at(3)), std::stod(cells_of(scored[i]).at(4)), 1e-4) << scored[i];
   const std::string info = run("molgraph-info B").out;
-  EXPECT_NE(info.find("; trained again with the validation part; mixed with trees"), std::string::npos) << info;
+  EXPECT_NE(info.find("; retrained with the validation set; blended with trees"), std::string::npos) << info;
 }
 
 TEST_F(RefitCli, GoesOnWhereItStood) {
@@ -125,7 +125,7 @@ TEST_F(RefitCli, NeedsAValidationPart) {
   const ShellResult result =
       run("molgraph-train known.csv -o N --refit --splits-column part --target-columns logS" + kTiny);
   EXPECT_EQ(result.code, 2);
-  EXPECT_NE(result.err.find("--refit would do nothing: there is no validation part"), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("--refit would do nothing: there is no validation set"), std::string::npos) << result.err;
   EXPECT_FALSE(scratch.exists("N"));
 }
 

@@ -67,10 +67,10 @@ TEST_F(ReportCli, ARunIsReportedAndMadeAgainAsItWas) {
   EXPECT_THAT(trained.err, HasSubstr("Report: R/report.html"));
   const std::string html = page("R");
   EXPECT_TRUE(has(html, "&lt;script&gt;alert(1)"));
-  EXPECT_TRUE(has(html, "1 row, see why"));
+  EXPECT_TRUE(has(html, "1 row (reasons)"));
   EXPECT_TRUE(has(html, "mean predictor"));
   EXPECT_TRUE(has(html, "id=\"parity-0\""));
-  for (const char* piece : {"id=\"cover\"", "id=\"far\"", "The worst predictions of the test part", "similarity 0.",
+  for (const char* piece : {"id=\"cover\"", "id=\"far\"", "Worst predictions on the test set", "similarity 0.",
                             "Near twins with different labels", "class=\"molecule\"><svg"})
     EXPECT_TRUE(has(html, piece)) << piece;
   scratch.write("R/report.html", "old");
@@ -113,8 +113,8 @@ TEST_F(ReportCli, TrainingMoleculesAreShownOnlyWhereTheyMayBe) {
   train("-o R --duplicates keep " + kNumbers);
   train("-o L --duplicates keep --domain-labels " + kNumbers);
   const std::string silent = page("R"), open = page("L");
-  EXPECT_FALSE(has(silent, "Nearest in training"));
-  EXPECT_TRUE(has(open, "Nearest in training"));
+  EXPECT_FALSE(has(silent, "Most similar training molecule"));
+  EXPECT_TRUE(has(open, "Most similar training molecule"));
   auto [train, others] = parts_of("R");
   int shown = 0;
   for (const std::string& smiles : train) {
@@ -128,7 +128,7 @@ TEST_F(ReportCli, TrainingMoleculesAreShownOnlyWhereTheyMayBe) {
   // Judged by a validation part that inner folds made of the training part too.
   this->train("-o V --out-of-fold --split-sizes 0.7 0.3 0 --duplicates keep " + kNumbers);
   const std::string judged = page("V");
-  EXPECT_TRUE(has(judged, "worst predictions of the valid part"));
+  EXPECT_TRUE(has(judged, "Worst predictions on the valid set"));
   std::tie(train, others) = parts_of("V");
   for (const std::string& smiles : train)
     EXPECT_TRUE(others.contains(smiles) || !has(judged, "<code>" + smiles + "</code>")) << smiles;
@@ -154,7 +154,7 @@ TEST_F(ReportCli, WhatCannotBeMadeIsSaid) {
   const ShellResult kept =
       run("mkdir -p R/report.html && touch R/report.html/x && molgraph-train t.csv -o R " + kNumbers + kTiny);
   EXPECT_EQ(kept.code, 0) << kept.err;  // a finished run is not lost for its report
-  EXPECT_THAT(kept.err, HasSubstr("The report could not be made, the run is whole without it"));
+  EXPECT_THAT(kept.err, HasSubstr("The report could not be created; the run is complete without it"));
   EXPECT_TRUE(scratch.exists("R/model.safetensors"));
   train("-o S " + kNumbers, 60);
   scratch.write("S/report.json", "{");

@@ -67,8 +67,8 @@ TEST_F(ReportMembersCli, FoldsAreShownTogetherWithTheirSpread) {
   write_table(kRows);
   train("-o R --folds 3 --target-columns a");
   const std::string html = page("R");
-  for (const char* piece : {"Fold by fold", "mean of the folds", "fold 2", "Means over 3 folds", "3 folds",
-                            "id=\"members\"", "id=\"parity-0\"", "id=\"far\"", "Intervals on the test part"})
+  for (const char* piece : {"Results by fold", "mean of the folds", "fold 2", "Means over 3 folds", "3 folds",
+                            "id=\"members\"", "id=\"parity-0\"", "id=\"far\"", "Intervals on the test set"})
     EXPECT_NE(html.find(piece), std::string::npos) << piece;
 
   // The mean and the deviation of what the folds' own predictions say.
@@ -145,8 +145,8 @@ TEST_F(ReportMembersCli, AnEnsemblesModelsAreShownAlone) {
     ASSERT_EQ(cleared.code, 0) << cleared.err;
     train("-o R --ensemble-size 2 --target-columns a --split-sizes 0.6 0.2 0.2 " + splits);
     const std::string html = page("R");
-    EXPECT_NE(html.find("Model by model"), std::string::npos);
-    EXPECT_NE(html.find("all together"), std::string::npos);
+    EXPECT_NE(html.find("Results by model"), std::string::npos);
+    EXPECT_NE(html.find("whole ensemble"), std::string::npos);
     const Json report = report_of("R");
     ASSERT_EQ(report.at("members").size(), 2U);
     EXPECT_NEAR(report.at("measures").at("test").at("mae").at("value").get<double>(),
@@ -168,7 +168,7 @@ TEST_F(ReportMembersCli, AnEnsemblesModelsAreShownAlone) {
 TEST_F(ReportMembersCli, EveryTargetHasARow) {
   train("-o R --target-columns a b --split-sizes 0.6 0.2 0.2");
   const std::string html = page("R");
-  const std::size_t at = html.find("<caption>Every target, test part</caption>");
+  const std::size_t at = html.find("<caption>All targets, test set</caption>");
   ASSERT_NE(at, std::string::npos);
   int labels_a = 0, labels_b = 0;
   const auto lines = lines_of(scratch.read("R/test_predictions.csv"));
@@ -186,7 +186,7 @@ TEST_F(ReportMembersCli, ARecipesResultStandsBeside) {
       run("molgraph-train t.csv -o R --recipe grpe-zinc --steps 2 --batch-size 64 --target-columns a --threads 2");
   ASSERT_EQ(trained.code, 0) << trained.err;
   const std::string known =
-      "Recipe grpe-zinc. The paper: test MAE 0.094 +- 0.002; this run is outside it (with 2 of "
+      "Recipe grpe-zinc. The paper: test MAE 0.094 +- 0.002; this run is outside this range (with 2 of "
       "400000 steps)";
   EXPECT_NE(page("R").find(known), std::string::npos);
   EXPECT_EQ(report_of("R").at("recipe"), known);
@@ -205,7 +205,7 @@ TEST_F(ReportMembersCli, InfoTellsItInShort) {
   EXPECT_THAT(told, HasSubstr("train (144)"));
   EXPECT_THAT(told, HasSubstr("test (48)"));
   EXPECT_THAT(line_of("rmse"), HasSubstr(" to "));
-  EXPECT_THAT(line_of("beside"), HasSubstr("rmse of mean predictor "));
+  EXPECT_THAT(line_of("compared with"), HasSubstr("rmse of mean predictor "));
   EXPECT_THAT(line_of("worst"), HasSubstr(report.at("worst").at(0).at("id").get<std::string>() + ": label "));
   EXPECT_THAT(line_of("worst"), HasSubstr("... and 7 more"));
   EXPECT_THAT(line_of("by similarity"), HasSubstr(" ("));

@@ -289,7 +289,7 @@ TEST(ReportPage, IsWholeSafeAndSmall) {
 TEST(ReportPage, SaysThatAClassIsMissing) {
   const std::string page = report_page(facts_of(TaskKind::binary, 1, 50, true));
   check_page(page, "one class");
-  EXPECT_THAT(page, HasSubstr("has one class only in the test part"));
+  EXPECT_THAT(page, HasSubstr("has only one class in the test set"));
   EXPECT_THAT(page, Not(HasSubstr("id=\"roc\"")));
   EXPECT_THAT(page, HasSubstr("id=\"reliability\""));
 }
@@ -298,7 +298,7 @@ TEST(ReportPage, PlotsAndTheirNumbers) {
   const ReportFacts facts = facts_of(TaskKind::regression, 1, 200);
   const std::string page = report_page(facts);
   for (const char* part : {"id=\"parity-0\"", "id=\"validation\"", "best epoch 3, 1", "<summary>Numbers</summary>",
-                           "prediction = label", "2 molecules</strong>: the quality", "&lt;b&gt;ring 1 not closed"})
+                           "prediction = label", "2 molecules</strong>: the metrics", "&lt;b&gt;ring 1 not closed"})
     EXPECT_THAT(page, HasSubstr(part));
   const Estimate& mae = facts.methods[0].parts[2]->mean[0];
   EXPECT_THAT(page, HasSubstr(estimate_html(mae)));

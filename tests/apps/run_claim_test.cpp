@@ -68,7 +68,7 @@ TEST_F(RunClaimTest, WeightsAreARun) {
     EXPECT_TRUE(scratch.exists(run + "/config.toml")) << weights;
     EXPECT_TRUE(scratch.exists(run + "/" + weights));
     EXPECT_FALSE(scratch.exists(run + "/training.lock"));
-    EXPECT_NE(problem(run).find("holds a run already"), std::string::npos);
+    EXPECT_NE(problem(run).find("already contains a run"), std::string::npos);
     EXPECT_TRUE(scratch.exists(run + "/" + weights));
     EXPECT_EQ(problem(run, true), "");
   }

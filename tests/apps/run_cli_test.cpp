@@ -40,17 +40,17 @@ TEST_F(RunTest, InfoSaysFirstWhatAPersonAsks) {
   const char* pieces[] = {
       "R (run)",
       "predicts      logS (regression)",
-      "reads         the molecule and 207 descriptors of it",
-      "from          small.csv: 40 molecules, 1 row rejected (rejected.csv); split random: 32 train, 4 valid, 4 test",
-      "how good      test (4 molecules): mae ",
-      "holds         fingerprints and embeddings of 36 training molecules, ",
-      "made          20",
+      "inputs        the molecule and its 207 descriptors (--descriptors)",
+      "data          small.csv: 40 molecules, 1 row rejected (rejected.csv); split random: 32 train, 4 valid, 4 test",
+      "results       test (4 molecules): mae ",
+      "contains      fingerprints and embeddings of 36 training molecules, ",
+      "created       20",
       "model         GRPE with URPE's gate, ",
-      "report (test part"};
+      "report (test set"};
   for (std::size_t k = 0; k < std::size(pieces); ++k)
     EXPECT_NE(lines[k].find(pieces[k]), std::string::npos) << lines[k];
   EXPECT_NE(lines.back().find("-v"), std::string::npos) << lines.back();
-  EXPECT_NE(lines[4].find("; always saying the training part's average: mae "), std::string::npos) << lines[4];
+  EXPECT_NE(lines[4].find("; always predicting the training set's average: mae "), std::string::npos) << lines[4];
   EXPECT_NE(lines[6].find(" UTC by molgraph "), std::string::npos) << lines[6];
   const std::string all = run("molgraph-info R -v").out;
   EXPECT_EQ(all.find("R (run)"), 0u);
@@ -80,14 +80,14 @@ TEST_F(RunTest, OlderRunsSayWhatTheyDoNotKnow) {
   EXPECT_EQ(result.code, 0) << result.err;
   EXPECT_EQ(run("molgraph-score -m R -i small.csv -o out.csv").code, 4);
   const auto lines = lines_of(result.out);
-  EXPECT_NE(lines[3].find("not recorded: the run is older"), std::string::npos) << lines[3];
+  EXPECT_NE(lines[3].find("not recorded: the run is from an earlier version"), std::string::npos) << lines[3];
   EXPECT_NE(lines[3].find("32 train"), std::string::npos) << lines[3];
   EXPECT_NE(lines[4].find("baseline not recorded"), std::string::npos) << lines[4];
   EXPECT_NE(lines[5].find("run.json is missing"), std::string::npos) << lines[5];
-  EXPECT_EQ(lines[7].find("made"), 2u) << lines[7];
+  EXPECT_EQ(lines[7].find("created"), 2u) << lines[7];
   EXPECT_NE(lines[7].find("not recorded"), std::string::npos) << lines[7];
   const std::string file = run("molgraph-info R/model.safetensors").out;
-  EXPECT_NE(file.find("ask its run directory"), std::string::npos) << file;
+  EXPECT_NE(file.find("see its run directory"), std::string::npos) << file;
 }
 
 TEST_F(RunTest, WeightsAndMetricsHoldNoTimeAndNoPath) {

@@ -66,7 +66,7 @@ TEST_F(RunFilesCli, AFileOfAnotherRunIsRefused) {
   train("t.csv -o B --seed 1");
   const std::string all = "A --interval 0.9 --domain --explain atoms";
   ASSERT_EQ(score(all).code, 0) << score(all).err;
-  EXPECT_THAT(run("molgraph-info A").out, Not(HasSubstr("lacks")));
+  EXPECT_THAT(run("molgraph-info A").out, Not(HasSubstr("missing")));
   int swapped = 0;
   for (const std::string name : {"model.safetensors", "trees.safetensors", "gaussian_process.safetensors",
                                  "calibration.json", "domain.safetensors", "explanation.safetensors"}) {
@@ -152,7 +152,7 @@ TEST_F(RunFilesCli, MembersBelongToTheirEnsembleAndFoldsToThemselves) {
     EXPECT_EQ(score("F").code, 4);
     EXPECT_THAT(run("molgraph-info F").out, HasSubstr("F/model_1/gaussian_process.safetensors: is not the file"));
   }
-  EXPECT_THAT(run("molgraph-info F").out, Not(HasSubstr("lacks"))) << "each fold has its partners in its own folder";
+  EXPECT_THAT(run("molgraph-info F").out, Not(HasSubstr("missing"))) << "each fold has its partners in its own folder";
   // A whole run in place of a member or a fold, which has a record of its own.
   train("small.csv -o B --seed 1");
   for (const std::string whole : {"E", "F"}) {

@@ -190,7 +190,7 @@ TEST_F(RunPlan, FoldsTrainWholeEpochs) {
   for (const char* fold : {"R/model_0/metrics.csv", "R/model_1/metrics.csv"})
     steps += std::stoll(test::cells_of(test::lines_of(scratch_.read(fold)).back()).at(1));
   EXPECT_NE(line.find("2 trainings"), std::string::npos) << line;
-  EXPECT_NE(line.find(", " + std::to_string(steps) + " steps in all of "), std::string::npos) << line;
+  EXPECT_NE(line.find(", " + std::to_string(steps) + " steps in total of "), std::string::npos) << line;
 }
 
 TEST_F(RunPlan, AStopInAnyWorkIsGoneOnFrom) {
@@ -216,7 +216,7 @@ TEST_F(RunPlan, AStopInAnyWorkIsGoneOnFrom) {
     EXPECT_EQ(scratch_.read("stopped" + std::to_string(k) + "/test_predictions.csv"), wanted) << works[k];
     EXPECT_EQ(again.planned(), works);
     EXPECT_EQ(again.plan[0].seconds > 0, k == 0) << "of a training that has ended nothing is left";
-    EXPECT_NE(again.note_with("What is left of the run takes about"), "");
+    EXPECT_NE(again.note_with("The rest of the run takes about"), "");
   }
 }
 
@@ -234,8 +234,8 @@ TEST_F(RunPlan, WhatIsLeftOfATrainingIsCountedFromWhereItGoesOn) {
   Listener again;
   again.listen(run.control);
   run_training(run);
-  EXPECT_NE(again.note_with("What is left of the run takes about").find("22 steps of"), std::string::npos)
-      << again.note_with("What is left");
+  EXPECT_NE(again.note_with("The rest of the run takes about").find("22 steps of"), std::string::npos)
+      << again.note_with("The rest");
   EXPECT_EQ(again.first_shares[0], 1 / 22.0);
   EXPECT_EQ(again.last_shares[0], 1);
 }

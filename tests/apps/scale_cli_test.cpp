@@ -49,11 +49,11 @@ TEST_F(ScaleTest, AKilledRunGoesOnToTheSameBytes) {
     ASSERT_TRUE(scratch.exists(output + ".part.json")) << "the run was too short to be killed: " << killed.err;
     const auto refused = score(std::string("-m run -i ") + one.input + " -o " + output);
     EXPECT_EQ(refused.code, 2) << refused.err;
-    EXPECT_NE(refused.err.find("--resume goes on with it"), std::string::npos) << refused.err;
+    EXPECT_NE(refused.err.find("continue with --resume"), std::string::npos) << refused.err;
     const auto resumed = score(std::string("-m run --resume -i ") + one.input + " -o " + output);
     ASSERT_EQ(resumed.code, 0) << resumed.err;
-    EXPECT_NE(resumed.err.find("going on behind "), std::string::npos) << resumed.err;
-    EXPECT_EQ(resumed.err.find("going on behind 0 rows"), std::string::npos) << resumed.err;
+    EXPECT_NE(resumed.err.find("resuming after "), std::string::npos) << resumed.err;
+    EXPECT_EQ(resumed.err.find("resuming after 0 rows"), std::string::npos) << resumed.err;
     EXPECT_NE(resumed.err.find("15,000 rows in"), std::string::npos) << "all rows are counted: " << resumed.err;
     EXPECT_TRUE(scratch.read(output) == scratch.read(whole)) << output;
     EXPECT_FALSE(scratch.exists(output + ".part"));
@@ -74,7 +74,7 @@ TEST_F(ScaleTest, AStoppedRunGoesOnAndEmbeddingsToo) {
             " --threads 1 & pid=$!\nwhile [ $(cat out.csv.part 2>/dev/null | wc -l) -le 900 ] && kill -0 $pid; do "
             "sleep 0.01; done\nkill -TERM $pid; wait $pid; echo $?");
     ASSERT_EQ(lines_of(stopped.out).back(), "143") << stopped.err;
-    EXPECT_NE(stopped.err.find("--resume goes on with it"), std::string::npos) << stopped.err;
+    EXPECT_NE(stopped.err.find("continue with --resume"), std::string::npos) << stopped.err;
     const auto resumed = run(start + " --resume --batch-size 100");
     ASSERT_EQ(resumed.code, 0) << resumed.err;
     EXPECT_TRUE(scratch.read("out.csv") == scratch.read("whole.csv"));
@@ -253,7 +253,7 @@ TEST_F(ScaleTest, RefusalsThatSayWhatToDo) {
       {"molgraph-score -m run -i - -o out.csv --shard 0/2 < in.csv", 2, "--shard needs files"},
       {"molgraph-score -m run -i in.csv -o out.csv --shard x", 2, "use I/N with 0 <= I < N"},
       {"molgraph-score -m run -i in.csv - -o out.csv", 2, "standard input"},
-      {"molgraph-score -m run -i 'no*.csv' -o out.csv", 4, "no*.csv: no file has such a name"},
+      {"molgraph-score -m run -i 'no*.csv' -o out.csv", 4, "no*.csv: no matching file"},
       {"molgraph-embed -m run -i in.csv -o out.npz --resume", 2, "--resume is for .csv, .tsv and .jsonl only"},
   };
   for (const auto& one : cases) {

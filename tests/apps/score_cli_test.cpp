@@ -143,10 +143,10 @@ TEST_F(ScoreTest, SignsThatNoSmilesMayHoldAreNamedInEveryKindOfTable) {
                         "C\xE2\x80\x93"
                         "C",
                     cyrillic = "\xD0\xA1O", bell = "CC\x07O", wide = "CCO\xE2\x80\x8B";
-  const std::vector<std::string> reasons{"(U+2013) is no SMILES symbol (character 2)",
-                                         "(U+0421) is no SMILES symbol (character 1)",
-                                         "control sign U+0007 is no SMILES symbol (character 3)",
-                                         "invisible sign U+200B is no SMILES symbol (character 4)"};
+  const std::vector<std::string> reasons{"(U+2013) is not a SMILES symbol (character 2)",
+                                         "(U+0421) is not a SMILES symbol (character 1)",
+                                         "control character U+0007 is not a SMILES symbol (character 3)",
+                                         "invisible character U+200B is not a SMILES symbol (character 4)"};
   scratch.write("in.csv",
                 "smiles,name\n" + dash + ",a\n" + cyrillic + ",b\n" + bell + ",c\n" + wide + ",d\nCCO,\xC3\xA9\n");
   scratch.write("in.tsv", "smiles\tname\n" + dash + "\ta\n" + cyrillic + "\tb\n" + bell + "\tc\n" + wide +

@@ -77,14 +77,14 @@ TEST_F(TableCli, TheFirstRowOfAHeaderlessTableIsKept) {
   scratch.write("bare.csv", rows("C1CC,7.5\n"));
   const auto scored = score("-i bare.csv");
   ASSERT_EQ(scored.code, 0) << scored.err;
-  EXPECT_NE(scored.err.find("first line is taken as data"), std::string::npos) << scored.err;
+  EXPECT_NE(scored.err.find("first line is used as data"), std::string::npos) << scored.err;
   EXPECT_EQ(lines_of(scratch.read("out.csv"))[1].substr(0, 9), "C1CC,7.5,");
   for (const std::string& program :
        {"molgraph-train bare.csv -o kept" + kTiny, std::string("molgraph-featurize bare.csv -o bare.h5"),
         std::string("molgraph-embed -m run -i bare.csv -o bare_vectors.csv")}) {
     const auto result = run(program);
     EXPECT_EQ(result.code, 0) << result.err;
-    EXPECT_NE(result.err.find("first line is taken as data"), std::string::npos) << result.err;
+    EXPECT_NE(result.err.find("first line is used as data"), std::string::npos) << result.err;
   }
   EXPECT_EQ(lines_of(scratch.read("bare_vectors.csv")).size(), 22u);
 }
@@ -118,7 +118,7 @@ TEST_F(TableCli, NoSmilesColumnSuggestsTheFlag) {
         "molgraph-featurize odd.csv -o o.h5", "molgraph-train odd.csv -o o"}) {
     const auto result = run(program);
     EXPECT_EQ(result.code, 3) << program << result.err;
-    EXPECT_NE(result.err.find("name it with -s"), std::string::npos) << result.err;
+    EXPECT_NE(result.err.find("specify it with -s"), std::string::npos) << result.err;
   }
 }
 
@@ -180,7 +180,7 @@ TEST_F(TableCli, AMillionColumnsEndAtOnce) {
                                     "molgraph-train wide.csv -o o"}) {
     const auto result = run(program);
     EXPECT_EQ(result.code, 3) << program << result.err;
-    EXPECT_NE(result.err.find("1000001 columns, the limit is 100000"), std::string::npos) << result.err;
+    EXPECT_NE(result.err.find("1000001 columns, but the limit is 100000"), std::string::npos) << result.err;
   }
 }
 

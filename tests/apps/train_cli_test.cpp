@@ -299,7 +299,7 @@ TEST_F(TrainCli, FineTuningKeepsTheHeadForEqualTargetsOnly) {
                 kAlone),
             0)
       << read("err.txt");
-  EXPECT_NE(read("err.txt").find("gate of ones"), std::string::npos) << read("err.txt");
+  EXPECT_NE(read("err.txt").find("gate initialised to ones"), std::string::npos) << read("err.txt");
   // With a vanishing learning rate the upgraded model predicts what its origin does.
   std::istringstream a(read("R/test_predictions.csv")), b(read("F/test_predictions.csv"));
   std::string line_a, line_b;

@@ -94,7 +94,7 @@ TEST_F(TrainStart, OneProcessPerRunDirectory) {
       "kill -9 $pid; wait $pid 2>/dev/null\n"
       "test -e R/training.lock; echo $?\n"
       "molgraph-train -o R --resume 2>fifth & pid=$!\n"
-      "for i in $(seq 30000); do grep -q 'Going on' fifth && break; sleep 0.01; done; kill -TERM $pid; wait $pid; echo "
+      "for i in $(seq 30000); do grep -q 'Resuming' fifth && break; sleep 0.01; done; kill -TERM $pid; wait $pid; echo "
       "$?\n"
       "test -e R/training.lock; echo $?\n");
   EXPECT_EQ(result.out, "2\n2\n2\n0\n0\n143\n1\n") << result.err;
@@ -116,9 +116,9 @@ TEST_F(TrainStart, AfterASignalTheLogHasTheCommandThatGoesOn) {
       "--threads 1 "
       "2>first & pid=$!\n"
       "stop first 'epoch   2'\n"
-      "command=$(sed -n 's/.*Stopped; go on with: //p' first); echo \"$command\"\n"
+      "command=$(sed -n 's/.*Stopped. To resume: //p' first); echo \"$command\"\n"
       "eval \"exec $command\" 2>second & pid=$!\n"
-      "stop second 'Going on'\n");
+      "stop second 'Resuming'\n");
   EXPECT_EQ(result.out, "143\nmolgraph-train -o 'it'\\''s my run' --resume --threads 1\n143\n") << result.err;
 }
 
@@ -199,7 +199,7 @@ TEST_F(TrainStart, AStartThatHasSeenTheTestPartIsSaid) {
     scratch.run("", "rm -rf other");
     const ShellResult result = train(arguments + " -o other" + kTiny);
     EXPECT_EQ(result.code, 0) << result.err;
-    const std::size_t at = result.err.find(" test molecules are in the training or validation part of ");
+    const std::size_t at = result.err.find(" test molecules are in the training or validation set of ");
     return at == std::string::npos ? std::string() : result.err.substr(result.err.rfind(' ', at - 10) + 1, 60);
   };
   EXPECT_EQ(warning_of("t.csv --from first"), "") << "the same split";

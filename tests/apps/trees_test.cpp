@@ -133,27 +133,30 @@ TEST(Trees, ProblemsAreNamed) {
     return trees_problem(trees);
   };
   EXPECT_EQ(problem([](Trees& t) { t.nodes[0].left = 0; }),
-            "node 0 of tree 0 has child 0, which is no later node of its tree");
+            "node 0 of tree 0 has child 0, which is not a later node of its tree");
   EXPECT_EQ(problem([](Trees& t) { t.nodes[0].right = 3; }),
-            "node 0 of tree 0 has child 3, which is no later node of its tree");
+            "node 0 of tree 0 has child 3, which is not a later node of its tree");
   EXPECT_EQ(problem([](Trees& t) { t.nodes[8].left = 6; }),
-            "node 2 of tree 2 has child 6, which is no later node of its tree");
+            "node 2 of tree 2 has child 6, which is not a later node of its tree");
   EXPECT_EQ(problem([](Trees& t) { t.nodes[8].left = -5; }),
-            "node 2 of tree 2 has child -5, which is no later node of its tree");
-  EXPECT_EQ(problem([](Trees& t) { t.nodes[3].feature = 2050; }), "node 0 of tree 1 asks for column 2050 of 2050");
-  EXPECT_EQ(problem([](Trees& t) { t.nodes[1].value = kNaN; }), "node 1 of tree 0 holds a number that is not finite");
-  EXPECT_EQ(problem([](Trees& t) { t.tree_offset = {0, 3, 3, 11}; }), "tree 1 has no node");
-  EXPECT_EQ(problem([](Trees& t) { t.tree_offset[1] = 7; }), "the trees' nodes are no parts of all nodes");
-  EXPECT_EQ(problem([](Trees& t) { t.tree_offset.back() = 12; }), "the trees' nodes are no parts of all nodes");
-  EXPECT_EQ(problem([](Trees& t) { t.tree_offset.clear(); }), "the outputs' trees are no parts of all trees");
-  EXPECT_EQ(problem([](Trees& t) { t.output_offset = {0, 4, 3}; }), "the outputs' trees are no parts of all trees");
-  EXPECT_EQ(problem([](Trees& t) { t.output_offset.pop_back(); }), "2 outputs in one place, 2 in another");
-  EXPECT_EQ(problem([](Trees& t) { t.scale.push_back(1); }), "2 outputs in one place, 2 in another");
+            "node 2 of tree 2 has child -5, which is not a later node of its tree");
+  EXPECT_EQ(problem([](Trees& t) { t.nodes[3].feature = 2050; }), "node 0 of tree 1 uses column 2050 of 2050");
+  EXPECT_EQ(problem([](Trees& t) { t.nodes[1].value = kNaN; }),
+            "node 1 of tree 0 contains a number that is not finite");
+  EXPECT_EQ(problem([](Trees& t) { t.tree_offset = {0, 3, 3, 11}; }), "tree 1 has no nodes");
+  EXPECT_EQ(problem([](Trees& t) { t.tree_offset[1] = 7; }), "invalid offsets of the trees");
+  EXPECT_EQ(problem([](Trees& t) { t.tree_offset.back() = 12; }), "invalid offsets of the trees");
+  EXPECT_EQ(problem([](Trees& t) { t.tree_offset.clear(); }), "invalid offsets of the outputs");
+  EXPECT_EQ(problem([](Trees& t) { t.output_offset = {0, 4, 3}; }), "invalid offsets of the outputs");
+  EXPECT_EQ(problem([](Trees& t) { t.output_offset.pop_back(); }),
+            "the targets have 2 outputs, but base (2), scale or output_offset has another size");
+  EXPECT_EQ(problem([](Trees& t) { t.scale.push_back(1); }),
+            "the targets have 2 outputs, but base (2), scale or output_offset has another size");
   EXPECT_EQ(problem([](Trees& t) { t.base[1] = std::numeric_limits<double>::infinity(); }),
             "the base or scale of output 1 is not finite");
-  EXPECT_EQ(problem([](Trees& t) { t.targets[0].share = 1.5; }), "y has a share outside of 0 to 1");
+  EXPECT_EQ(problem([](Trees& t) { t.targets[0].share = 1.5; }), "y has a share outside the range 0 to 1");
   EXPECT_EQ(problem([](Trees& t) { t.targets[0].share = std::numeric_limits<double>::quiet_NaN(); }),
-            "y has a share outside of 0 to 1");
+            "y has a share outside the range 0 to 1");
   EXPECT_EQ(problem([](Trees& t) { t.targets[1].classes = 2; }), "active has 2 outputs");
 }
 
@@ -251,20 +254,20 @@ TEST_F(TreeFile, DamageIsAnErrorThatSaysWhere) {
   const std::vector<std::pair<std::function<void(SafetensorsFile&)>, std::string>> cases{
       {number("left", 0, std::int32_t{0}), "has child 0"},
       {number("right", 6, std::int32_t{2'000'000'000}), "has child 2000000000"},
-      {number("feature", 0, std::int32_t{1'000'000}), "asks for column 1000000 of 2050"},
+      {number("feature", 0, std::int32_t{1'000'000}), "uses column 1000000 of 2050"},
       {number("value", 1, kNaN), "not finite"},
       {number("threshold", 0, std::numeric_limits<float>::infinity()), "not finite"},
-      {number("tree_offset", 1, std::int64_t{-1}), "no parts"},
-      {number("tree_offset", 3, std::int64_t{1} << 60), "no parts"},
-      {number("output_offset", 1, std::int64_t{100}), "no parts"},
+      {number("tree_offset", 1, std::int64_t{-1}), "invalid offsets"},
+      {number("tree_offset", 3, std::int64_t{1} << 60), "invalid offsets"},
+      {number("output_offset", 1, std::int64_t{100}), "invalid offsets"},
       {number("share", 0, 2.0), "share"},
-      {[](SafetensorsFile& file) { file.tensors.erase("value"); }, "there is no value"},
+      {[](SafetensorsFile& file) { file.tensors.erase("value"); }, "missing array value"},
       {[](SafetensorsFile& file) {
          file.tensors.at("value").shape = {11, 1};
        },
-       "another type or shape"},
-      {[](SafetensorsFile& file) { file.tensors.at("left").dtype = DType::f32; }, "another type or shape"},
-      {[](SafetensorsFile& file) { file.tensors.at("base") = file.tensors.at("value"); }, "another type or shape"},
+       "wrong type or shape"},
+      {[](SafetensorsFile& file) { file.tensors.at("left").dtype = DType::f32; }, "wrong type or shape"},
+      {[](SafetensorsFile& file) { file.tensors.at("base") = file.tensors.at("value"); }, "wrong type or shape"},
       {[](SafetensorsFile& file) {
          file.tensors.at("value").shape = {10};
          file.tensors.at("value").bytes.resize(40);
@@ -274,7 +277,7 @@ TEST_F(TreeFile, DamageIsAnErrorThatSaysWhere) {
        "not one share"},
       {[](SafetensorsFile& file) { file.metadata["molgraph.trees"] = "{"; }, "damaged trees"},
       {[](SafetensorsFile& file) { file.metadata["molgraph.trees"] = "{\"version\": 2}"; }, "damaged trees"},
-      {[](SafetensorsFile& file) { file.metadata.erase("molgraph.trees"); }, "holds no trees"},
+      {[](SafetensorsFile& file) { file.metadata.erase("molgraph.trees"); }, "contains no trees"},
   };
   for (const auto& [change, what] : cases) {
     rewrite(change);

@@ -88,8 +88,8 @@ TEST(AuxiliaryTargets, WhatTeachesNothingIsWarnedOf) {
   const double none = std::numeric_limits<double>::quiet_NaN();
   const AuxiliaryTargets auxiliary{numbers({"a", "b", "c"}), {1, none, 5, 2, 1, 5, 3, 2, 6}};
   EXPECT_THAT(auxiliary_warnings(auxiliary, {0, 1}),
-              ElementsAre(AllOf(HasSubstr("'b'"), HasSubstr("one label alone")),
-                          AllOf(HasSubstr("'c'"), HasSubstr("one label alone"))));
+              ElementsAre(AllOf(HasSubstr("'b'"), HasSubstr("only one distinct label")),
+                          AllOf(HasSubstr("'c'"), HasSubstr("only one distinct label"))));
   EXPECT_THAT(auxiliary_warnings(auxiliary, {0}), Contains(AllOf(HasSubstr("'b'"), HasSubstr("no label"))));
   EXPECT_THAT(auxiliary_warnings(auxiliary, {1, 2}), IsEmpty());
 }

@@ -99,7 +99,7 @@ TEST_F(CensoredLabels, AreReadWithTheirSigns) {
   EXPECT_TRUE(std::isnan(data.set.targets[9]));
   EXPECT_EQ(data.set.targets[11], 3);
   EXPECT_EQ(data.censored, 3);
-  EXPECT_THAT(data.notes, Contains(AllOf(HasSubstr("3 censored labels: 2 above and 1 below their number in 'ic50'"),
+  EXPECT_THAT(data.notes, Contains(AllOf(HasSubstr("3 censored labels: 2 with > and 1 with < in 'ic50'"),
                                          HasSubstr("--censored"))));
   EXPECT_THAT(data.warnings, Contains(AllOf(HasSubstr("approximate"), HasSubstr("'ic50' (1, such as ~3 in row 6)"))));
 }
@@ -136,16 +136,16 @@ TEST_F(CensoredLabels, AllCensoredIsNoTargetByItself) {
   named.target_columns = {"ic50"};
   const LoadedData chosen = load_text("smiles,y,ic50\nC,1.5,>50\nCC,2.5,>50\nCCC,3,<1\nCCCC,4,>20\n", named);
   EXPECT_EQ(chosen.censored, 4);
-  EXPECT_THAT(chosen.warnings, Contains(HasSubstr("'ic50' has only censored values in the training part")));
+  EXPECT_THAT(chosen.warnings, Contains(HasSubstr("'ic50' has only censored labels in the training set")));
 }
 
 TEST_F(CensoredLabels, TextBehindASignNamesRowAndColumn) {
   EXPECT_THAT(error_of("smiles,y\nC,1\nCC,2\nCCC,>high\nCCCC,3\n"),
-              AllOf(HasSubstr("row 3"), HasSubstr("'y' holds no number here"), HasSubstr(">high")));
+              AllOf(HasSubstr("row 3"), HasSubstr("'y' has a cell that is not a number"), HasSubstr(">high")));
   EXPECT_THAT(error_of("smiles,y\nC,1\nCC,2\nCCC,>50-60\nCCCC,3\n"),
-              AllOf(HasSubstr("row 3"), HasSubstr("one number, perhaps with its unit")));
+              AllOf(HasSubstr("row 3"), HasSubstr("one number and, optionally, a unit")));
   EXPECT_THAT(error_of("smiles,y\nC,1\nCC,>5 nM\nCCC,>6 uM\nCCCC,3\n"),
-              AllOf(HasSubstr("row 3"), HasSubstr("another unit here than 'nM' in row 2"), HasSubstr(">6 uM")));
+              AllOf(HasSubstr("row 3"), HasSubstr("a unit here that differs from 'nM' in row 2"), HasSubstr(">6 uM")));
   EXPECT_THAT(load_text("smiles,y\nC,1\nCC,>5 nM\nCCC,>6 nM\nCCCC,3\n").warnings,
               Contains(AllOf(HasSubstr("unit"), HasSubstr("'y' (nM in row 2)"))));
 }
@@ -156,7 +156,7 @@ TEST_F(CensoredLabels, AreNoClasses) {
   EXPECT_THAT(error_of("smiles,y\nC,1\nCC,0\nCCC,>1\nCCCC,1\n", options), AllOf(HasSubstr("row 3"), HasSubstr(">1")));
   options.task = TaskKind::multiclass;
   EXPECT_THAT(error_of("smiles,y\nC,1\nCC,2\nCCC,>2\nCCCC,1\n", options),
-              AllOf(HasSubstr("row 3"), HasSubstr("a limit and no class")));
+              AllOf(HasSubstr("row 3"), HasSubstr("a limit, not a class")));
   options.target_columns = {"y"};
   const LoadedData bins = load_text("smiles,y\nC,<10\nCC,10-50\nCCC,>50\nCCCC,>50\n", options);
   EXPECT_EQ(bins.set.task.classes, 3) << "words that begin with a sign are classes among words";
@@ -167,8 +167,8 @@ TEST_F(CensoredLabels, WarningsOfThePartsCountExactLabelsOnly) {
   options.splits_column = "part";
   const LoadedData data = load_text(
       "smiles,y,part\nC,1,train\nCC,>2,train\nCCC,3,train\nCCCC,>4,val\nCCCCC,>5,test\nCCCCCC,6,test\n", options);
-  EXPECT_THAT(data.warnings, Contains(HasSubstr("'y' has no value in the validation part")));
-  EXPECT_THAT(data.warnings, Not(Contains(HasSubstr("no value in the test part"))));
+  EXPECT_THAT(data.warnings, Contains(HasSubstr("'y' has no label in the validation set")));
+  EXPECT_THAT(data.warnings, Not(Contains(HasSubstr("no label in the test set"))));
 }
 
 TEST_F(CensoredLabels, StoresKeepThem) {
@@ -220,11 +220,14 @@ TEST_F(CensoredLabels, AStoreOfThemIsOneThatOldProgramsRefuse) {
   EXPECT_EQ(version_of(written({{}, {}, {0, -1}, {}})), 4);
   EXPECT_THAT(Store(path).load().bound, ElementsAre(0, 0, 0, 0, 0, -1, 0, 0)) << "those before and behind are exact";
   for (const auto& bad : std::vector<std::vector<std::int8_t>>{{0, 2}, {-3, 0}})
-    EXPECT_THAT(message_of<FileError>([&] { Store(written({{}, bad, {}, {}})).load(); }), HasSubstr("has the bound"));
+    EXPECT_THAT(message_of<FileError>([&] {
+                  Store(written({{}, bad, {}, {}})).load();
+                }),
+                HasSubstr("has the invalid bound"));
   EXPECT_THAT(message_of<FileError>([&] {
                 Store(written({{1, 0}, {}, {}, {}})).load();
               }),
-              HasSubstr("has the bound 1"))
+              HasSubstr("has the invalid bound 1"))
       << "of a missing value";
 }
 

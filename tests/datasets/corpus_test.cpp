@@ -92,7 +92,7 @@ TEST_F(Corpus, AllLeavesOutDescriptorsAndSaysOnceWhatAProgramWrote) {
   const std::string table = "smiles,ic50,MolWt,ic50_pred\nCCC,5.5,44.1,5.1\nCCCC,6.5,58.1,6.2\n";
   const LoadedData data = load_texts({table, table});
   EXPECT_THAT(data.set.task.names, ElementsAre("ic50"));
-  EXPECT_THAT(data.notes, Contains(AllOf(HasSubstr("computed already"), HasSubstr("MolWt"))).Times(1));
+  EXPECT_THAT(data.notes, Contains(AllOf(HasSubstr("already computed"), HasSubstr("MolWt"))).Times(1));
   EXPECT_THAT(data.notes, Contains(AllOf(HasSubstr("program's output"), HasSubstr("ic50_pred"))).Times(1));
 }
 
@@ -120,7 +120,7 @@ TEST_F(Corpus, CensoredLabelsAreLimitsMissingOrNumbers) {
   EXPECT_THAT(dropped.set.sparse.value, ElementsAre(4.5f, 6));
   EXPECT_THAT(dropped.set.sparse.offset, ElementsAre(0, 0, 1, 1, 2));
   EXPECT_EQ(dropped.censored, 2);
-  EXPECT_THAT(dropped.notes, Contains(HasSubstr("2 censored labels: 1 above and 1 below their number in 'ic50'")));
+  EXPECT_THAT(dropped.notes, Contains(HasSubstr("2 censored labels: 1 with > and 1 with < in 'ic50'")));
   options.censored = Censored::value;
   const LoadedData numbers = load_texts({table});
   EXPECT_THAT(numbers.set.sparse.value, ElementsAre(50, 4.5f, 2, 6));
@@ -132,12 +132,12 @@ TEST_F(Corpus, DroppedRepeatsKeepTheLabelsOfTheFirstRow) {
   const LoadedData data = load_texts({"smiles,ic50\nCCO,1\nCC,2\n", "smiles,ic50,logD\nOCC,3,4\nCN,5,6\n"});
   EXPECT_EQ(data.set.size(), 3);
   EXPECT_THAT(data.set.sparse.value, ElementsAre(1, 2, 5, 6));
-  EXPECT_THAT(data.notes, Contains(HasSubstr("the first row of each stays")));
+  EXPECT_THAT(data.notes, Contains(HasSubstr("the first row of each is kept")));
 }
 
 TEST_F(Corpus, AStoreHasNoColumns) {
   options.paths = {folder.write("s.h5", "\x89HDF\r\n\x1a\n")};
-  EXPECT_THAT(message_of<UsageError>([&] { load_data(options); }), HasSubstr("name its tables"));
+  EXPECT_THAT(message_of<UsageError>([&] { load_data(options); }), HasSubstr("use its tables"));
 }
 
 }  // namespace

@@ -94,7 +94,7 @@ TEST_F(DownloadTest, AnotherProcessGoesOnLater) {
     return answer;
   });
   EXPECT_THAT(message_of<FileError>([&] { download(server.url("/file"), path, sha, options); }),
-              AllOf(HasSubstr("cannot be had after 1 attempts"), HasSubstr("file.bin.part")));
+              AllOf(HasSubstr("cannot be downloaded after 1 attempts"), HasSubstr("file.bin.part")));
   EXPECT_FALSE(left("sub/file.bin"));
   download(server.url("/file"), path, sha, options);
   EXPECT_EQ(read_file(path), content);
@@ -167,12 +167,12 @@ TEST_F(DownloadTest, ABusyServerIsAskedAgainAndARefusalIsNot) {
   EXPECT_EQ(read_file(path), content);
   HttpServer refusing([](const HttpRequest&, int) { return HttpAnswer{.status = 404, .headers = {}, .body = "gone"}; });
   EXPECT_THAT(message_of<FileError>([&] { download(refusing.url("/f"), folder.file("none"), "", options); }),
-              HasSubstr("the server answers 404"));
+              HasSubstr("the server returned status 404"));
   EXPECT_THAT(refusing.requests(), SizeIs(1));
   options.attempts = 3;
   HttpServer broken([](const HttpRequest&, int) { return HttpAnswer{.status = 500, .headers = {}, .body = ""}; });
   EXPECT_THAT(message_of<FileError>([&] { download(broken.url("/f"), folder.file("none"), "", options); }),
-              HasSubstr("after 3 attempts: the server answers 500"));
+              HasSubstr("after 3 attempts: the server returned status 500"));
 }
 
 TEST_F(DownloadTest, RedirectionsAreFollowedAndNotToFiles) {
@@ -212,7 +212,7 @@ TEST_F(DownloadTest, NobodyAnswers) {
     closed = HttpServer([](const HttpRequest&, int) { return HttpAnswer{}; }).url("/file");
   }
   EXPECT_THAT(message_of<FileError>([&] { download(closed, path, sha, options); }),
-              HasSubstr(closed + ": cannot be had"));
+              HasSubstr(closed + ": cannot be downloaded"));
   EXPECT_FALSE(left("sub/file.bin.part"));
 }
 
@@ -275,7 +275,7 @@ TEST_F(FetchTest, ArchivesCannotLeaveTheirFolder) {
   use_addresses("{\"molpcba\": [{\"url\": \"" + server->url("/pcba.zip") +
                 "\", \"to\": \"pcba.zip\", \"unpack\": {\"pcba/\": \"ogbg_molpcba/\"}}]}");
   load.paths = {"molpcba"};
-  EXPECT_THAT(message_of<FileError>([&] { load_data(load); }), HasSubstr("is no place in the data folder"));
+  EXPECT_THAT(message_of<FileError>([&] { load_data(load); }), HasSubstr("is not a path in the data folder"));
   EXPECT_FALSE(left("escaped"));
 }
 
@@ -290,7 +290,7 @@ TEST_F(FetchTest, OfflineSaysWhatToDo) {
               AllOf(HasSubstr("cannot be downloaded"), HasSubstr(closed), HasSubstr("moleculenet/esol.csv"),
                     HasSubstr("put them in: " + load.data_dir)));
   use_addresses("{\"esol\": 3}");
-  EXPECT_THAT(message_of<FileError>([&] { load_data(load); }), HasSubstr("addresses.json: no table of addresses"));
+  EXPECT_THAT(message_of<FileError>([&] { load_data(load); }), HasSubstr("addresses.json: not a valid address table"));
 }
 
 TEST(Addresses, TheBuiltInTableKnowsEveryDownloadableSet) {

@@ -88,8 +88,8 @@ TEST_F(DuplicatesTest, WeightsAddUp) {
 
 TEST_F(DuplicatesTest, RowsWithoutTwoValuesHaveNoSpread) {
   EXPECT_THAT(load_text("smiles,y\nCCO,1\nOCC,\nC,2\nCC,3\n").notes,
-              Contains(HasSubstr("no target has two values of one of them")));
-  EXPECT_THAT(load_text("smiles,y\nCCO,1\nOCC,1\nC,2\nCC,3\n").notes, Contains(HasSubstr("their values are equal")));
+              Contains(HasSubstr("no target has two labels for one of them")));
+  EXPECT_THAT(load_text("smiles,y\nCCO,1\nOCC,1\nC,2\nCC,3\n").notes, Contains(HasSubstr("their labels are equal")));
 }
 
 TEST_F(DuplicatesTest, MeasuredColumnsGoWithTheTargets) {
@@ -110,10 +110,10 @@ TEST_F(DuplicatesTest, OneRowEachByMeanIsTheDefault) {
   EXPECT_THAT(data.set.row, ElementsAre(0, 1, 3, 7));
   EXPECT_THAT(targets_of(data.set), ElementsAre(3, 4, 7, 8));
   EXPECT_THAT(data.set.rejected, SizeIs(1));
-  EXPECT_THAT(data.notes, Contains(AllOf(HasSubstr("2 molecules stand in 5 of 8 rows: one row each, by mean"),
+  EXPECT_THAT(data.notes, Contains(AllOf(HasSubstr("2 duplicate molecules in 5 of 8 rows: one row each, by mean"),
                                          HasSubstr("(--duplicates mean)"), HasSubstr("'y' median 5"),
                                          HasSubstr("at most 5.000 (row 1)"))));
-  EXPECT_THAT(data.warnings, Contains(HasSubstr("1 of 8 rows have no molecule"))) << "all rows count";
+  EXPECT_THAT(data.warnings, Contains(HasSubstr("1 of 8 rows were rejected"))) << "all rows count";
   ASSERT_THAT(data.repeated, SizeIs(5));
   EXPECT_EQ(data.repeated[2].row, 2);
   EXPECT_EQ(data.repeated[2].first, 0);
@@ -128,12 +128,12 @@ TEST_F(DuplicatesTest, EachRule) {
   EXPECT_THAT(targets_of(load_text(kTable, with(Duplicates::median)).set), ElementsAre(2, 4, 7, 8));
   const LoadedData dropped = load_text(kTable, with(Duplicates::drop));
   EXPECT_THAT(targets_of(dropped.set), ElementsAre(1, 4, 7, 8));
-  EXPECT_THAT(dropped.notes, Contains(HasSubstr("the first row of each stays, the others are dropped")));
+  EXPECT_THAT(dropped.notes, Contains(HasSubstr("the first row of each is kept, the others are dropped")));
   EXPECT_THAT(dropped.repeated, SizeIs(5));
   const LoadedData kept = load_text(kTable, with(Duplicates::keep));
   EXPECT_THAT(kept.set.id, ElementsAre("a", "b", "c", "d", "e", "f", "h"));
   EXPECT_EQ(kept.set.targets[2], 2);
-  EXPECT_THAT(kept.notes, Contains(HasSubstr("all are kept, each molecule's in one part of the split")));
+  EXPECT_THAT(kept.notes, Contains(HasSubstr("all are kept, those of one molecule in the same set")));
 }
 
 TEST_F(DuplicatesTest, ClassesByMajorityAndTiesAreBlank) {
@@ -142,7 +142,7 @@ TEST_F(DuplicatesTest, ClassesByMajorityAndTiesAreBlank) {
   ASSERT_EQ(data.set.task.kind, TaskKind::binary);
   EXPECT_EQ(data.set.targets[0], 1);
   EXPECT_TRUE(std::isnan(data.set.targets[1]));
-  EXPECT_THAT(data.notes, Contains(AllOf(HasSubstr("by majority"), HasSubstr("'active' of 2 (1 ties, left blank)"))));
+  EXPECT_THAT(data.notes, Contains(AllOf(HasSubstr("by majority"), HasSubstr("'active' for 2 (1 ties, left blank)"))));
 }
 
 TEST_F(DuplicatesTest, WhatHasNoRepeatsSaysNothing) {
@@ -194,8 +194,8 @@ TEST_F(DuplicatesTest, PartsOfTheUsersOwnKeepTheirRows) {
   EXPECT_THAT(data.split.train, ElementsAre(0, 5));
   EXPECT_THAT(data.split.test, ElementsAre(1, 2));
   EXPECT_THAT(data.split.valid, ElementsAre(3, 4));
-  EXPECT_THAT(data.notes, Contains(HasSubstr("1 molecule stands in 2 of 7 rows (of the training part alone)")));
-  EXPECT_THAT(data.warnings, Contains(HasSubstr("1 molecule stands in two parts of the split")));
+  EXPECT_THAT(data.notes, Contains(HasSubstr("1 duplicate molecule in 2 of 7 rows (training set only)")));
+  EXPECT_THAT(data.warnings, Contains(HasSubstr("1 molecule is in two sets of the split")));
   // Rows of a splits file are what it says.
   LoadOptions by_file;
   by_file.splits_file = folder.write("s.json", R"({"train": [0, 1, 6], "val": [4, 5], "test": [2, 3]})");
@@ -306,12 +306,12 @@ TEST_F(DuplicatesTest, NoSplitPartsAMolecule) {
             EXPECT_THAT(error.what(), HasSubstr("there are only 1 groups")) << what;
             continue;
           } catch (const DataError& error) {
-            EXPECT_THAT(error.what(), HasSubstr("the training part of the split is empty")) << what;
+            EXPECT_THAT(error.what(), HasSubstr("the training set is empty")) << what;
             continue;
           }
           for (const Split& split : data.folds.empty() ? std::vector{data.split} : data.folds)
             expect_together(data.set, split, what);
-          EXPECT_THAT(data.warnings, Not(Contains(HasSubstr("two parts of the split")))) << what;
+          EXPECT_THAT(data.warnings, Not(Contains(HasSubstr("two sets of the split")))) << what;
           const MoleculeSet set = stored(text, options);
           for (const auto& [name, split] : set.splits) expect_together(set, split, "store: " + what);
         }
@@ -333,11 +333,11 @@ TEST_F(DuplicatesTest, ASplitOfAStoreGoesByMoleculesWhereThatIsAskedFor) {
       options.folds = folds;
       options.split_sizes = {0.6, 0.2, 0.2};
       if (kind == SplitKind::random) {
-        EXPECT_THAT(load_data(options).warnings, Contains(HasSubstr("two parts of the split"))) << "as ever";
+        EXPECT_THAT(load_data(options).warnings, Contains(HasSubstr("two sets of the split"))) << "as ever";
       }
       options.duplicates = Duplicates::keep;
       const LoadedData data = load_data(options);
-      EXPECT_THAT(data.notes, Contains(HasSubstr("rows hold the molecule of an earlier one")));
+      EXPECT_THAT(data.notes, Contains(HasSubstr("rows are duplicates of earlier ones")));
       for (const Split& split : data.folds.empty() ? std::vector{data.split} : data.folds)
         expect_together(data.set, split, "store, " + std::to_string(folds));
     }
@@ -346,7 +346,7 @@ TEST_F(DuplicatesTest, ASplitOfAStoreGoesByMoleculesWhereThatIsAskedFor) {
   stored(text, stored_with);
   LoadOptions options = with(Duplicates::keep);
   options.paths = {folder.file("table.h5")};
-  EXPECT_THAT(message_of<UsageError>([&] { load_data(options); }), HasSubstr("the split is the store's"));
+  EXPECT_THAT(message_of<UsageError>([&] { load_data(options); }), HasSubstr("the store's split"));
 }
 
 TEST_F(DuplicatesTest, AValidationPartDrawnFromTrainKeepsThemTogether) {

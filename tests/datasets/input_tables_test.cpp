@@ -126,8 +126,8 @@ TEST_F(InputTablesTest, WhatCannotBeOneTableIsRefusedBeforeAnyRow) {
   EXPECT_THAT(message_of<DataError>([&] {
                 InputTables({a, b}, {});
               }),
-              HasSubstr("b.csv: its columns are smiles, y, those of " + a + " are smiles, id"));
-  EXPECT_THAT(message_of<FileError>([&] { InputTables({folder.file("no*.csv")}, {}); }), HasSubstr("no file has"));
+              HasSubstr("b.csv: the columns are smiles, y, but those of " + a + " are smiles, id"));
+  EXPECT_THAT(message_of<FileError>([&] { InputTables({folder.file("no*.csv")}, {}); }), HasSubstr("no matching file"));
   EXPECT_THAT(message_of<FileError>([&] { InputTables({a, folder.file("none.csv")}, {}); }), HasSubstr("none.csv"));
   EXPECT_THAT(message_of<UsageError>([&] { InputTables({a, "-"}, {}); }), HasSubstr("standard input"));
   EXPECT_THAT(message_of<UsageError>([] { InputTables({}, {}); }), HasSubstr("no input"));

@@ -107,7 +107,8 @@ TEST_F(LayoutTest, OgbLscFolderThatIsWrong) {
   write_lsc("pcqm4m-v2", {{"train", {0, 7}}});
   EXPECT_THAT(message_of<FileError>([&] { load_data(named("pcqm4mv2", "partial")); }), HasSubstr("has 7 rows"));
   write_lsc("pcqm4m-v2", {{"train", {0}}, {"odd", {1}}});
-  EXPECT_THAT(message_of<FileError>([&] { load_data(named("pcqm4mv2", "partial")); }), HasSubstr("'odd' is not known"));
+  EXPECT_THAT(message_of<FileError>([&] { load_data(named("pcqm4mv2", "partial")); }),
+              HasSubstr("'odd' of the split is unknown"));
   folder.write("pcqm4m-v2/split_dict.pt", "no archive");
   EXPECT_THAT(message_of<FileError>([&] { load_data(named("pcqm4mv2", "partial")); }), HasSubstr("split_dict.pt"));
 }

@@ -64,7 +64,7 @@ TEST_F(MixedTask, WordsBesideNumbersAreMixedWhereTheyAreNamed) {
 TEST_F(MixedTask, OneKindIsNoMixture) {
   const LoadedData numbers = load_text(kMixedTable, named({"y", "flag"}));
   EXPECT_EQ(numbers.set.task.kind, TaskKind::regression) << "as it was before there were mixed tasks";
-  EXPECT_THAT(numbers.notes, Contains(AllOf(HasSubstr("'flag'"), HasSubstr("-t mixed classifies"))));
+  EXPECT_THAT(numbers.notes, Contains(AllOf(HasSubstr("'flag'"), HasSubstr("-t mixed to classify"))));
   LoadOptions options = named({"active", "flag"});
   options.task = TaskKind::mixed;
   const LoadedData classes = load_text(kMixedTable, options);
@@ -76,7 +76,7 @@ TEST_F(MixedTask, ThreeClassesBesideNumbersAreRefused) {
   LoadOptions options = named({"y", "phase"});
   options.task = TaskKind::mixed;
   EXPECT_THAT(message_of<DataError>([&] { load_text("smiles,y,phase\nC,1.5,a\nCC,2,b\nCCC,3,c\n", options); }),
-              AllOf(HasSubstr("'phase' is text"), HasSubstr("classes beside numbers are 1 and 0")));
+              AllOf(HasSubstr("'phase' is text"), HasSubstr("classes must be 1 and 0")));
   options.positive = "a";
   EXPECT_THAT(message_of<UsageError>([&] { load_text("smiles,y,phase\nC,1.5,a\nCC,2,b\n", options); }),
               HasSubstr("not of mixed"));
@@ -105,7 +105,7 @@ TEST_F(MixedTask, StoresKeepTheKinds) {
   from.task = TaskKind::regression;
   EXPECT_EQ(load_data(from).set.task.kind, TaskKind::regression);
   from.task = TaskKind::binary;
-  EXPECT_THAT(message_of<DataError>([&] { load_data(from); }), HasSubstr("to be classified"));
+  EXPECT_THAT(message_of<DataError>([&] { load_data(from); }), HasSubstr("cannot be classified"));
   // And a store of numbers becomes one of both.
   LoadOptions numbers = named({"y", "flag"});
   numbers.paths = options.paths;

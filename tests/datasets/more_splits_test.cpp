@@ -215,7 +215,7 @@ class SplitOfTwoTablesTest : public ::testing::Test {
       const LoadedData with_rounds = load_data(one);
       ASSERT_THAT(with_rounds.rounds, SizeIs(3));
       for (const Split& round : with_rounds.rounds) EXPECT_EQ(round.valid, valid);
-      EXPECT_THAT(with_rounds.notes.back(), HasSubstr("must not be learned before"));
+      EXPECT_THAT(with_rounds.notes.back(), HasSubstr("must not be trained on later rows"));
     }
   }
   ScratchFolder folder;
@@ -247,11 +247,11 @@ TEST_F(SplitOfTwoTablesTest, OtherSplitsAreRefused) {
                              +[](const LoadOptions&o, const std::string&store) { load_to_store(o, store); }})
       EXPECT_THAT(message_of<UsageError>([&] { call(copy, folder.file("r.h5")); }), HasSubstr(text));
   };
-  const std::string own = "the tables themselves are the split; of two, --split-type time or order";
+  const std::string own = "the tables define the split; with two, --split-type time or order";
   refused([](LoadOptions& o) { o.split = SplitKind::random; }, own);
   refused([](LoadOptions& o) { o.split = SplitKind::order, o.splits_column = "y"; }, own);
   refused([](LoadOptions& o) { o.split = SplitKind::order, o.paths.push_back(o.paths[1]); }, own);
-  refused([](LoadOptions& o) { o.split = SplitKind::order, o.folds = 2; }, "--folds makes its own parts");
+  refused([](LoadOptions& o) { o.split = SplitKind::order, o.folds = 2; }, "--folds computes its own splits");
   options.split = SplitKind::time;
   options.time_column = "month";
   EXPECT_THAT(message_of<DataError>([&] { load_data(options); }),
@@ -293,15 +293,15 @@ TEST_F(SplitFromTableTest, AFileOfRowNumbers) {
     }
     return std::string();
   };
-  EXPECT_THAT(message("[{\"train\": [20]}]"), HasSubstr("row 20 is none of the rows 0 to 19"));
-  EXPECT_THAT(message("[{\"train\": [1], \"test\": [1]}]"), HasSubstr("in two parts"));
+  EXPECT_THAT(message("[{\"train\": [20]}]"), HasSubstr("row 20 does not exist; the rows are 0 to 19"));
+  EXPECT_THAT(message("[{\"train\": [1], \"test\": [1]}]"), HasSubstr("row 1 occurs twice"));
   EXPECT_THAT(message("[{\"train\": \"3-1\"}]"), HasSubstr("3-1"));
   EXPECT_THAT(message("[{\"training\": [1]}]"), HasSubstr("training"));
-  EXPECT_THAT(message("[{\"train\": {}}]"), HasSubstr("no JSON list"));
+  EXPECT_THAT(message("[{\"train\": {}}]"), HasSubstr("not a JSON list"));
   EXPECT_THAT(message("[{\"train\": [0.5]}]"), HasSubstr("0.5")) << "no row 0";
   EXPECT_THAT(message("[{\"train\": \"0.5-2\"}]"), HasSubstr("0.5-2"));
   EXPECT_THAT(message("[]"), HasSubstr("no split"));
-  EXPECT_THAT(message("train: 1"), HasSubstr("no JSON list"));
+  EXPECT_THAT(message("train: 1"), HasSubstr("not a JSON list"));
 }
 
 TEST_F(SplitFromTableTest, ContradictionsAreUsageErrors) {
@@ -310,15 +310,15 @@ TEST_F(SplitFromTableTest, ContradictionsAreUsageErrors) {
     change(copy);
     EXPECT_THAT(message_of<UsageError>([&] { load_data(copy); }), HasSubstr(text));
   };
-  refused([](LoadOptions& o) { o.group_column = "batch"; }, "go together");
-  refused([](LoadOptions& o) { o.split = SplitKind::time; }, "go together");
-  refused([](LoadOptions& o) { o.split = SplitKind::order, o.time_column = "year"; }, "go together");
-  refused([](LoadOptions& o) { o.split = SplitKind::order, o.folds = 2; }, "--folds makes its own parts");
+  refused([](LoadOptions& o) { o.group_column = "batch"; }, "require each other");
+  refused([](LoadOptions& o) { o.split = SplitKind::time; }, "require each other");
+  refused([](LoadOptions& o) { o.split = SplitKind::order, o.time_column = "year"; }, "require each other");
+  refused([](LoadOptions& o) { o.split = SplitKind::order, o.folds = 2; }, "--folds computes its own splits");
   refused([](LoadOptions& o) { o.split = SplitKind::order, o.splits_column = "batch"; },
-          "needs --split-type predefined");
+          "requires --split-type predefined");
   refused([](LoadOptions& o) { o.folds = 1; }, "at least 2");
-  refused([](LoadOptions& o) { o.folds = 2, o.split = SplitKind::column; }, "--folds makes its own parts");
-  refused([](LoadOptions& o) { o.splits_file = "x", o.folds = 2; }, "--splits-file says all");
+  refused([](LoadOptions& o) { o.folds = 2, o.split = SplitKind::column; }, "--folds computes its own splits");
+  refused([](LoadOptions& o) { o.splits_file = "x", o.folds = 2; }, "--splits-file cannot be combined");
 }
 
 }  // namespace

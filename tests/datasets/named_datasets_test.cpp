@@ -155,7 +155,7 @@ TEST_F(RealDataTest, PathToATableIsSplitAtRandom) {
   EXPECT_EQ(data.split_name, "random");
   EXPECT_EQ(data.set.size(), 1117) << "one row for each of the 11 molecules that stand in two";
   EXPECT_THAT(data.split.train, SizeIs(893));
-  EXPECT_THAT(data.notes, Contains(HasSubstr("11 molecules stand in 22 of 1,128 rows: one row each, by mean")));
+  EXPECT_THAT(data.notes, Contains(HasSubstr("11 duplicate molecules in 22 of 1,128 rows: one row each, by mean")));
   EXPECT_THAT(data.set.task.names, ElementsAre("measured log solubility in mols per litre"));
 }
 

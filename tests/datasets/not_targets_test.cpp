@@ -122,7 +122,7 @@ TEST_F(NotTargetsTest, AreLeftOutAndNamed) {
 TEST_F(NotTargetsTest, TheOnlyColumnStaysUnlessItsNameForbids) {
   const LoadedData data = load_cells(numbered(50));
   EXPECT_THAT(data.set.task.names, ElementsAre("y"));
-  EXPECT_THAT(data.warnings, Contains(HasSubstr("no other column: 'y' (consecutive whole numbers)")));
+  EXPECT_THAT(data.warnings, Contains(HasSubstr("no other columns: 'y' (consecutive whole numbers)")));
   EXPECT_THAT(data.notes, Not(Contains(HasSubstr("left out"))));
   EXPECT_THAT(message_of<DataError>([&] { load_text("smiles,mol_id\nC,1\nCC,2\n"); }),
               AllOf(HasSubstr("no column of numbers"), HasSubstr("'mol_id' (an identifier)")));
@@ -263,7 +263,7 @@ TEST_F(NotTargetsTest, CommasBetweenThousands) {
       << "decimals whose zeros at the end are cut off look so";
   EXPECT_THAT(error_of({"250", "1,000", "1500"}), AllOf(HasSubstr("row 2"), HasSubstr("'1500' in row 3")));
   EXPECT_THAT(error_of({"1,000", "0,25"}), AllOf(HasSubstr("row 2"), HasSubstr("'1,000' in row 1")));
-  EXPECT_THAT(error_of({"1,5", "2,5"}), HasSubstr("write points (1.5)"));
+  EXPECT_THAT(error_of({"1,5", "2,5"}), HasSubstr("write decimal points (1.5)"));
   EXPECT_THAT(error_of({"1,000", "0,250", "3"}), Not(HasSubstr("write 1000"))) << "0,250 has a decimal comma";
 }
 

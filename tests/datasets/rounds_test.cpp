@@ -107,10 +107,10 @@ TEST_F(RoundsTest, OfARandomSplit) {
     EXPECT_EQ(data.rounds[k].valid, expected);
     EXPECT_THAT(expected, SizeIs(3));
   }
-  EXPECT_EQ(data.notes.back(), "3 validation parts of 3 of the 9 training and validation rows, by molecules");
+  EXPECT_EQ(data.notes.back(), "3 validation sets of 3 of the 9 training and validation rows, divided by molecules");
   const LoadedData four = load_text(alkanes(12), 4);
   expect_rounds_of(four, pool);
-  EXPECT_THAT(four.notes.back(), HasSubstr("4 validation parts of 2 to 3 of the 9 "));
+  EXPECT_THAT(four.notes.back(), HasSubstr("4 validation sets of 2 to 3 of the 9 "));
   options.seed = 1;
   EXPECT_NE(valid_parts(load_text(alkanes(12), 3)), valid_parts(data));
 }
@@ -165,7 +165,7 @@ TEST_F(RoundsTest, OfAColumnWithMoleculesInTwoPartsAndARowInNone) {
   EXPECT_THAT(valid_parts(data), UnorderedElementsAre(ElementsAre(0, 1), ElementsAre(2, 3), ElementsAre(4, 5),
                                                       ElementsAre(6), ElementsAre(8, 9)));
   EXPECT_EQ(error_of<DataError>(kTwice, 6),
-            "table.csv: the training and validation part have 5 molecules, too few for 6 validation parts");
+            "table.csv: the training and validation sets have 5 molecules, too few for 6 validation sets");
   options.duplicates.reset();  // one row each within the training part alone: row 1 is gone
   const LoadedData merged = load_text(kTwice, 5);
   EXPECT_THAT(merged.set.row, ElementsAre(0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11));
@@ -189,7 +189,7 @@ TEST_F(RoundsTest, OfASplitsFileAndOfTwoTables) {
   EXPECT_EQ(data.split_name, "file");
   expect_rounds_of(data, {0, 1, 2, 3, 5});
   options.splits_file = folder.write("s.json", R"([{"train": "0-3", "val": [5]}, {"train": "5-8", "val": [1]}])");
-  EXPECT_THAT(error_of<UsageError>(alkanes(9), 2), HasSubstr("several validation parts are made of one split"));
+  EXPECT_THAT(error_of<UsageError>(alkanes(9), 2), HasSubstr("several validation sets require a single split"));
 
   options.splits_file.clear();
   options.paths = {folder.write("train.csv", alkanes(8)), folder.write("test.csv", "smiles,y\nCN,1.5\nCO,2.5\n")};
@@ -221,10 +221,11 @@ TEST_F(RoundsTest, WholeScaffoldsAndThoseOfAStoreAlike) {
     EXPECT_THAT(valid_parts(data), ElementsAre(ElementsAre(1, 2, 5, 8), ElementsAre(0, 3, 4, 6, 7)))
         << "the largest first, each to the smaller part";
     expect_rounds_of(data, {0, 1, 2, 3, 4, 5, 6, 7, 8});
-    EXPECT_EQ(data.notes.back(), "2 validation parts of 4 to 5 of the 9 training and validation rows, by scaffolds");
+    EXPECT_EQ(data.notes.back(),
+              "2 validation sets of 4 to 5 of the 9 training and validation rows, divided by scaffolds");
     EXPECT_EQ(error_of<DataError>(kRings, 4),
-              "table.csv: the training and validation part have 9 molecules of 3 "
-              "scaffolds, too few for 4 validation parts");
+              "table.csv: the training and validation sets have 9 molecules of 3 "
+              "scaffolds, too few for 4 validation sets");
     options.rounds = 0;
     load_to_store(options, folder.file("rings.h5"));
     LoadOptions from;
@@ -259,7 +260,7 @@ TEST_F(RoundsTest, WholeGroupsAndThoseThatShareAMolecule) {
   const LoadedData stored = load(3);
   ASSERT_EQ(stored.split_name, "group");
   for (const Split& round : stored.rounds) expect_equal(round, stored.split);
-  EXPECT_THAT(stored.notes.back(), HasSubstr("its groups are not known any more"));
+  EXPECT_THAT(stored.notes.back(), HasSubstr("its groups are no longer known"));
 }
 
 TEST_F(RoundsTest, LaterRowsAreNotLearnedBeforeTheyArePredicted) {
@@ -275,7 +276,7 @@ TEST_F(RoundsTest, LaterRowsAreNotLearnedBeforeTheyArePredicted) {
     const LoadedData data = load_text(text, 3);
     for (const Split& round : data.rounds) expect_equal(round, data.split);
     EXPECT_THAT(data.split.valid, ElementsAre(kind == SplitKind::time ? 6 : 8)) << "2008, the last row but one";
-    EXPECT_THAT(data.notes.back(), HasSubstr("the 3 validation parts are all that of the split: its later rows"));
+    EXPECT_THAT(data.notes.back(), HasSubstr("all 3 validation sets are that of the split: a model must not"));
     options.rounds = 0;
     load_to_store(options, folder.file("ahead.h5"));
     options = {};
@@ -306,15 +307,15 @@ TEST_F(RoundsTest, OfAStoreRowsOfAMoleculeStayTogetherUnasked) {
 }
 
 TEST_F(RoundsTest, ContradictionsAreUsageErrors) {
-  EXPECT_THAT(error_of<UsageError>(alkanes(9), 1), HasSubstr("at least 2 validation parts"));
-  EXPECT_THAT(error_of<UsageError>(alkanes(9), -1), HasSubstr("at least 2 validation parts"));
+  EXPECT_THAT(error_of<UsageError>(alkanes(9), 1), HasSubstr("at least 2 validation sets"));
+  EXPECT_THAT(error_of<UsageError>(alkanes(9), -1), HasSubstr("at least 2 validation sets"));
   options.folds = 2;
-  EXPECT_THAT(error_of<UsageError>(alkanes(9), 2), HasSubstr("no --folds"));
+  EXPECT_THAT(error_of<UsageError>(alkanes(9), 2), HasSubstr("without --folds"));
   options.folds = 0;
   options.rounds = 2;
   EXPECT_THAT(message_of<UsageError>([&] { load_to_store(options, folder.file("t.h5")); }),
-              HasSubstr("keeps no validation parts"));
-  EXPECT_THAT(error_of<DataError>(alkanes(4), 5), HasSubstr("3 molecules, too few for 5 validation parts"));
+              HasSubstr("contains only the validation set"));
+  EXPECT_THAT(error_of<DataError>(alkanes(4), 5), HasSubstr("3 molecules, too few for 5 validation sets"));
 }
 
 TEST_F(RoundsTest, InnerFoldsAreMadeLikeRounds) {

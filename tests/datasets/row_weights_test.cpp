@@ -52,13 +52,13 @@ TEST_F(RowWeights, WhatIsNoWeightNamesRowAndText) {
   for (const char* bad : {"", "-1", "high", "nan", "1e99"}) {
     const std::string text = "smiles,y,trust,part\nC,1,1,train\nCC,2," + std::string(bad) + ",train\n";
     EXPECT_THAT(message_of<DataError>([&] { load_text(text); }),
-                AllOf(HasSubstr("row 2"), HasSubstr("'trust' holds no weight here")))
+                AllOf(HasSubstr("row 2"), HasSubstr("'trust': the weight must be")))
         << "'" << bad << "'";
   }
   EXPECT_THAT(message_of<DataError>([&] { load_text("smiles,y,part\nC,1,train\n"); }),
               HasSubstr("no column 'trust' of weights"));
   EXPECT_THAT(message_of<DataError>([&] { load_text("smiles,y,trust,part\nC,1,0,train\nCC,2,1,val\nCN,3,1,test\n"); }),
-              HasSubstr("no row of the training part has a weight above 0"));
+              HasSubstr("no row of the training set has a weight above 0"));
   options.target_columns = {"trust"};
   EXPECT_THAT(message_of<UsageError>([&] { load_text("smiles,y,trust,part\nC,1,1,train\n"); }),
               HasSubstr("both a target and --weight-column"));
@@ -85,7 +85,7 @@ TEST_F(RowWeights, StoresKeepThem) {
   from.limit = 4;
   EXPECT_THAT(load_data(from).set.weight, ElementsAre(1, 1, 0.5f, 1));
   from.weight_column = "trust";
-  EXPECT_THAT(message_of<UsageError>([&] { load_data(from); }), HasSubstr("have their weights already"));
+  EXPECT_THAT(message_of<UsageError>([&] { load_data(from); }), HasSubstr("already contains the weights"));
 }
 
 TEST(UnlabelledRows, AreNotTrainedOn) {
@@ -111,7 +111,7 @@ TEST(UnlabelledRows, AreNotTrainedOn) {
   EXPECT_THAT(data.split.train, ElementsAre(0, 1)) << "a limit is a label";
   EXPECT_THAT(data.notes, Not(Contains(HasSubstr("no label"))));
   EXPECT_THAT(message_of<DataError>([&] { load_text("C,,,1,train\nCN,3,1,,val\n"); }),
-              HasSubstr("no row of the training part has a label"));
+              HasSubstr("no row of the training set has a label"));
 }
 
 // Every third molecule has no label.

@@ -110,9 +110,9 @@ TEST(RandomSplit, SmallSetsStillFillEveryPart) {
 }
 
 TEST(RandomSplit, ImpossibleSizes) {
-  EXPECT_THAT(message_of<UsageError>([] { random_split(9, {0.8, -0.1, 0.3}, 0); }), HasSubstr("not negative"));
-  EXPECT_THAT(message_of<UsageError>([] { random_split(9, {0, 0.5, 0.5}, 0); }), HasSubstr("training part"));
-  EXPECT_THAT(message_of<UsageError>([] { random_split(9, {1, std::nan(""), 0}, 0); }), HasSubstr("not negative"));
+  EXPECT_THAT(message_of<UsageError>([] { random_split(9, {0.8, -0.1, 0.3}, 0); }), HasSubstr("non-negative"));
+  EXPECT_THAT(message_of<UsageError>([] { random_split(9, {0, 0.5, 0.5}, 0); }), HasSubstr("training set"));
+  EXPECT_THAT(message_of<UsageError>([] { random_split(9, {1, std::nan(""), 0}, 0); }), HasSubstr("non-negative"));
 }
 
 TEST(ScaffoldSplit, FollowsOgbsOrder) {

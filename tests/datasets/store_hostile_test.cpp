@@ -93,7 +93,7 @@ TEST(HostileStore, ChunksOfNoSizeNeverReachHdf5) {
       std::memset(bytes.data() + first_size, 0, 4);
       stamp(bytes);
       put_file(path, bytes);
-      EXPECT_NE(file_error([&] { use_store(path); }).find("impossible chunks"), std::string::npos) << "at " << at;
+      EXPECT_NE(file_error([&] { use_store(path); }).find("invalid chunks"), std::string::npos) << "at " << at;
       ++found;
     }
   }
@@ -196,7 +196,8 @@ void PrintTo(const HostileCase& shown, std::ostream* out) { *out << shown.name; 
 const double kInfinity = std::numeric_limits<double>::infinity();
 
 const HostileCase kCases[] = {
-    {"offset falls", [](hid_t f) { set_offset(f, "/molecules/atom_offset", 3, 1); }, "atom_offset falls at entry 2"},
+    {"offset falls", [](hid_t f) { set_offset(f, "/molecules/atom_offset", 3, 1); },
+     "atom_offset decreases at entry 2"},
     {"offset negative", [](hid_t f) { set_offset(f, "/molecules/bond_offset", 1, -5); }, "bond_offset falls"},
     {"offset starts late", [](hid_t f) { set_offset(f, "/molecules/atom_offset", 0, 1); },
      "atom_offset does not begin at 0"},
@@ -211,17 +212,17 @@ const HostileCase kCases[] = {
      "3 atoms and 4 bonds"},
     {"smiles offset", [](hid_t f) { set_offset(f, "/molecules/smiles_offset", 2, 1LL << 40); }, "smiles_offset falls"},
     {"id offset", [](hid_t f) { set_offset(f, "/molecules/id_offset", 12, 7); }, "id_offset"},
-    {"row", [](hid_t f) { set_offset(f, "/molecules/row", 2, -1); }, "row has a negative number"},
+    {"row", [](hid_t f) { set_offset(f, "/molecules/row", 2, -1); }, "row contains a negative number"},
     {"atom feature",
      [](hid_t f) {
        set_byte(f, "/atoms/features", {1, 2}, 12);
      },
-     "molecule 0: atom 1, column 2 has value 12"},
+     "molecule 0: atom 1, column 2 has the invalid value 12"},
     {"bond feature",
      [](hid_t f) {
        set_byte(f, "/bonds/features", {0, 1}, 6);
      },
-     "molecule 0: bond 0, column 1 has value 6"},
+     "molecule 0: bond 0, column 1 has the invalid value 6"},
     {"bond leaves its molecule",
      [](hid_t f) {
        set_element(f, "/bonds/atoms", {1, 0}, std::uint16_t{3}, H5T_NATIVE_UINT16);
@@ -241,7 +242,7 @@ const HostileCase kCases[] = {
      },
      "two bonds join the same atoms"},
     {"pair distance", [](hid_t f) { set_byte(f, "/pairs/distance", {1}, 200); },
-     "the distance of atoms 0 and 2, 200, is not that of its bonds"},
+     "the distance of atoms 0 and 2, 200, does not match its bonds"},
     {"pair unreachable", [](hid_t f) { set_byte(f, "/pairs/distance", {0}, 254); }, "atoms 0 and 1, 254, is not"},
     {"target infinite",
      [](hid_t f) {
@@ -254,35 +255,34 @@ const HostileCase kCases[] = {
        set_text_attribute(f, "/targets", "kind", "binary");
      },
      "target"},
-    {"kind unknown", [](hid_t f) { set_text_attribute(f, "/targets", "kind", "guess"); },
-     "unknown kind of task 'guess'"},
+    {"kind unknown", [](hid_t f) { set_text_attribute(f, "/targets", "kind", "guess"); }, "unknown task kind 'guess'"},
     {"kind differs", [](hid_t f) { set_text_attribute(f, "/targets", "kind", "binary"); }, "task and kind differ"},
-    {"classes", [](hid_t f) { set_number_attribute(f, "/targets", "classes", -1); }, "do not fit each other"},
+    {"classes", [](hid_t f) { set_number_attribute(f, "/targets", "classes", -1); }, "are inconsistent"},
     {"units short",
      [](hid_t f) {
        replace(f, "/targets/units", {H5T_C_S1, {1}, 0});
      },
-     "do not fit each other"},
+     "are inconsistent"},
     {"names claim the moon",
      [](hid_t f) {
        replace(f, "/targets/names", {H5T_C_S1, {1ULL << 40}, 0});
      },
-     "does not fit the file"},
+     "does not match the size of the file"},
     {"names chunked",
      [](hid_t f) {
        replace(f, "/targets/names", {H5T_C_S1, {2}, 2});
      },
-     "chunks where there should be none"},
+     "unexpected chunks"},
     {"names are numbers",
      [](hid_t f) {
        replace(f, "/targets/names", {H5T_STD_I64LE, {2}, 0});
      },
-     "not a text"},
+     "is not text"},
     {"split above", [](hid_t f) { set_offset(f, "/splits/published/train", 2, 12); },
-     "split 'published' names molecule 12 of 12"},
-    {"split below", [](hid_t f) { set_offset(f, "/splits/published/train", 2, -1); }, "names molecule -1"},
+     "split 'published' contains molecule 12, but the number of molecules is 12"},
+    {"split below", [](hid_t f) { set_offset(f, "/splits/published/train", 2, -1); }, "contains molecule -1"},
     {"split is no group", [](hid_t f) { replace(f, "/splits/x", {}); }, "group x cannot be opened"},
-    {"rejected row", [](hid_t f) { set_offset(f, "/rejected/row", 0, -3); }, "rejected row has a negative number"},
+    {"rejected row", [](hid_t f) { set_offset(f, "/rejected/row", 0, -3); }, "rejected row contains a negative number"},
     {"rejected lengths", [](hid_t f) { set_extent(f, "/rejected/row", 1); }, "rejected rows differ in length"},
     {"featuriser unknown", [](hid_t f) { set_text_attribute(f, "/", "featurizer", "phlogiston v9"); }, "phlogiston v9"},
     {"featuriser hash", [](hid_t f) { set_text_attribute(f, "/", "featurizer_hash", "0123"); },
@@ -322,23 +322,24 @@ const HostileCase kCases[] = {
      [](hid_t f) {
        replace(f, "/molecules/row", {H5T_STD_I64LE, {12}, 0});
      },
-     "impossible chunks"},
+     "invalid chunks"},
     {"giant chunks",
      [](hid_t f) {
        replace(f, "/molecules/row", {H5T_STD_I64LE, {1 << 28}, 1 << 28});
      },
-     "impossible chunks"},
+     "invalid chunks"},
     {"other filters",
      [](hid_t f) {
        replace(f, "/molecules/row", {H5T_STD_I64LE, {12}, 12, false});
      },
-     "other filters"},
-    {"no chunk", [](hid_t f) { replace(f, "/molecules/row", {}); }, "row claims more rows than its bytes can hold"},
-    {"rows without bytes", [](hid_t f) { set_extent(f, "/molecules/row", 1ULL << 50); }, "claims more rows"},
+     "unexpected filters"},
+    {"no chunk", [](hid_t f) { replace(f, "/molecules/row", {}); }, "row has more rows than its data can contain"},
+    {"rows without bytes", [](hid_t f) { set_extent(f, "/molecules/row", 1ULL << 50); }, "has more rows"},
     {"a chunk too few", [](hid_t f) { set_extent(f, "/molecules/row", 13); }, "differ in length"},
     {"chunk of rubbish", [](hid_t f) { set_chunk(f, "/molecules/row", std::string(60, 'x')); },
-     "row has a chunk whose checksum"},
-    {"chunk too large", [](hid_t f) { set_chunk(f, "/molecules/row", std::string(300, 'x')); }, "row lacks a chunk"},
+     "row has a chunk with a wrong checksum"},
+    {"chunk too large", [](hid_t f) { set_chunk(f, "/molecules/row", std::string(300, 'x')); },
+     "row has a missing chunk"},
 };
 
 class HostileStore : public testing::TestWithParam<HostileCase> {};
@@ -380,7 +381,7 @@ TEST(HostileStore, PairsOfOlderStoresAreCheckedToo) {
     std::string bytes = read_file(path);
     stamp(bytes);
     put_file(path, bytes);
-    EXPECT_NE(file_error([&] { use_store(path); }).find("has codes"), std::string::npos) << column;
+    EXPECT_NE(file_error([&] { use_store(path); }).find("has the invalid codes"), std::string::npos) << column;
   }
 }
 

@@ -183,8 +183,8 @@ TEST_F(StratifiedLoadTest, APartWithOneClassIsAWarning) {
   options.splits_column = "part";
   const LoadedData data = load_data(options);
   EXPECT_THAT(data.warnings,
-              Contains(AllOf(HasSubstr("'y' has one class only in the validation part"), HasSubstr("blank"))));
-  EXPECT_THAT(data.warnings, Contains(HasSubstr("'y' has one class only in the test part")));
+              Contains(AllOf(HasSubstr("'y' has one class only in the validation set"), HasSubstr("blank"))));
+  EXPECT_THAT(data.warnings, Contains(HasSubstr("'y' has one class only in the test set")));
 }
 
 }  // namespace

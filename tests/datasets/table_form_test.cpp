@@ -60,7 +60,7 @@ TEST_F(TableFormTest, AFirstRowWithABadSmilesIsStillARow) {
     const ReadTable table = read("a.csv", text);
     EXPECT_EQ(table.columns[0], "smiles") << text;
     EXPECT_THAT(table.rows, SizeIs(3)) << text;
-    EXPECT_THAT(table.notes, AllOf(HasSubstr("first line is taken as data"), HasSubstr("--header"))) << text;
+    EXPECT_THAT(table.notes, AllOf(HasSubstr("first line is used as data"), HasSubstr("--header"))) << text;
   }
 }
 
@@ -73,7 +73,7 @@ TEST_F(TableFormTest, NamesStayNames) {
     EXPECT_EQ(table.smiles, table.columns[0]);
     EXPECT_NE(table.columns[0], "smiles") << text;
   }
-  EXPECT_THAT(read("a.csv", "what,y\nCCO,1\nCCN,2\n").notes, HasSubstr("--no-header if it is data"));
+  EXPECT_THAT(read("a.csv", "what,y\nCCO,1\nCCN,2\n").notes, HasSubstr("if it is data, use --no-header"));
   EXPECT_THAT(read("a.csv", "smiles,y\nC1CC,1\nCCN,2\n").notes, IsEmpty()) << "nobody needs to be told";
 }
 
@@ -112,7 +112,7 @@ TEST_F(TableFormTest, CommonNamesAndCellsTellTheSmilesColumn) {
 
 TEST_F(TableFormTest, NoSmilesColumnIsAnErrorThatNamesTheFlag) {
   EXPECT_THAT(message_of<DataError>([&] { read("a.csv", "label,y\nfirst,2\nsecond,3\n"); }),
-              AllOf(HasSubstr("which column holds the SMILES"), HasSubstr("-s"), HasSubstr("label, y")));
+              AllOf(HasSubstr("which column contains the SMILES"), HasSubstr("-s"), HasSubstr("label, y")));
   EXPECT_THAT(message_of<DataError>([&] { read("a.csv", "label,from,to\nfirst,CC,CCO\nsecond,CN,CCN\n"); }),
               HasSubstr("several parse: 'from', 'to'"));
   TableOptions named;
@@ -235,7 +235,7 @@ TEST_F(TableFormTest, ALineThatIsTooLongIsABadRowAndShiftsNone) {
       first.push_back(row.cells[0]);
     }
     EXPECT_THAT(first, ElementsAre("C", "", "N")) << path;
-    EXPECT_THAT(problems, ElementsAre("", HasSubstr("50331657 bytes, the limit is 16 MiB"), "")) << path;
+    EXPECT_THAT(problems, ElementsAre("", HasSubstr("50331657 bytes, but the limit is 16 MiB"), "")) << path;
   }
 }
 

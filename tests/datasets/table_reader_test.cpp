@@ -90,7 +90,7 @@ TEST_F(TableReaderTest, ShortRowsAreFilledAndLongOnesReported) {
   EXPECT_THAT(table.rows[0].cells, ElementsAre("CCO", ""));
   EXPECT_THAT(table.rows[0].problem, IsEmpty());
   EXPECT_THAT(table.rows[1].cells, ElementsAre("CCN", "1"));
-  EXPECT_THAT(table.rows[1].problem, HasSubstr("3 cells where the table has 2 columns"));
+  EXPECT_THAT(table.rows[1].problem, HasSubstr("3 cells, but the table has 2 columns"));
   EXPECT_THAT(table.rows[2].problem, IsEmpty()) << "surplus empty cells are harmless";
 }
 

@@ -98,7 +98,7 @@ TEST_F(TargetsTest, OtherWordsNeedThePositiveOne) {
   const LoadedData two = load_text(table_of({"soluble", "insoluble"}), options);
   EXPECT_EQ(two.set.task.kind, TaskKind::multiclass);
   EXPECT_EQ(two.set.task.classes, 2);
-  EXPECT_THAT(two.notes, Contains(AllOf(HasSubstr("two classes of multiclass"), HasSubstr("--positive"))));
+  EXPECT_THAT(two.notes, Contains(AllOf(HasSubstr("multiclass with two classes"), HasSubstr("--positive"))));
   options.task = TaskKind::binary;
   EXPECT_THAT(message_of<DataError>([&] {
                 load_text(table_of({"soluble", "insoluble"}), options);
@@ -128,7 +128,7 @@ TEST_F(TargetsTest, PositiveTurnsKnownLabelsRoundOrIsRefused) {
   EXPECT_THAT(message_of<DataError>([&] {
                 load_text(table_of({"yes", "no"}), options);
               }),
-              HasSubstr("no column holds it"));
+              HasSubstr("no column has this label"));
   options.target_columns = {"label"};
   EXPECT_THAT(message_of<DataError>([&] { load_text(table_of({"yes", "no"}), options); }), HasSubstr("no, yes"));
   options.positive = "a";

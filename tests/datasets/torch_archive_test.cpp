@@ -182,8 +182,8 @@ TEST(HostilePickle, TensorsMustLieInTheirStorage) {
   EXPECT_REFUSED(error({1000000, 1000000}, {0, 0}), "more elements than its storage");
   EXPECT_REFUSED(error({-1}, {1}), "negative");
   EXPECT_REFUSED(error({2}, {-1}), "negative");
-  EXPECT_REFUSED(error({2, 3}, {1}), "impossible layout");
-  EXPECT_REFUSED(error({1}, {1}, -1), "impossible layout");
+  EXPECT_REFUSED(error({2, 3}, {1}), "invalid layout");
+  EXPECT_REFUSED(error({1}, {1}, -1), "invalid layout");
   EXPECT_REFUSED(error(std::vector<std::int64_t>(100, 1), std::vector<std::int64_t>(100, 1)), "64 dimensions");
   EXPECT_REFUSED(error({kHuge, 0}, {kHuge, kHuge}), "more elements than its storage");
   EXPECT_EQ(error({0, 3}, {kHuge, kHuge}), "") << "no element lies outside";
@@ -195,21 +195,21 @@ TEST(HostilePickle, StoragesMustBeRecordsOfTheArchive) {
     EXPECT_NE(error, "") << key;
   }
   EXPECT_REFUSED(error_of_pickle(state_dict_of({tensor_pickle({1}, {1}, 0, 1, "0", "ComplexFloatStorage")})),
-                 "are not read");
-  EXPECT_REFUSED(error_of_pickle(state_dict_of({tensor_pickle({1}, {1}, 0, 1, "0", "Size")})), "are not read");
+                 "are not supported");
+  EXPECT_REFUSED(error_of_pickle(state_dict_of({tensor_pickle({1}, {1}, 0, 1, "0", "Size")})), "are not supported");
 }
 
 // A thousand names for one storage would be a thousand copies.
 TEST(HostilePickle, CopiesOfOneStorageAreLimited) {
   const std::vector<std::string> many(1000, tensor_pickle({100000}, {1}, 0, 100000));
-  EXPECT_REFUSED(error_of_pickle(state_dict_of(many), 400000), "far larger than its storages");
+  EXPECT_REFUSED(error_of_pickle(state_dict_of(many), 400000), "much larger than their storages");
 }
 
 TEST(HostilePickle, CyclesAndDepthCostNothing) {
   // A list that holds itself; a dict that is its own value; a million nested tuples.
-  EXPECT_REFUSED(error_of_pickle(std::string("\x80\x02]q\0h\0a.", 9)), "holds no dict");
+  EXPECT_REFUSED(error_of_pickle(std::string("\x80\x02]q\0h\0a.", 9)), "it is not a dict");
   EXPECT_REFUSED(error_of_pickle(std::string("\x80\x02}q\0X\1\0\0\0ah\0s.", 15)), "the keys 'a'");
-  EXPECT_REFUSED(error_of_pickle("\x80\x02N" + std::string(900'000, '\x85') + "."), "holds no dict");
+  EXPECT_REFUSED(error_of_pickle("\x80\x02N" + std::string(900'000, '\x85') + "."), "it is not a dict");
   EXPECT_REFUSED(error_of_pickle("\x80\x02" + std::string(1'500'000, 'N') + "."), "more than 1000000 values");
 }
 
@@ -218,11 +218,11 @@ TEST(HostilePickle, DamagedOnesEndInAMessage) {
   for (std::size_t length = 0; length < good.size(); ++length)
     EXPECT_NE(error_of_pickle(good.substr(0, length)), "") << length;
   EXPECT_REFUSED(error_of_pickle("\x80\x01N."), "protocol 1");
-  EXPECT_REFUSED(error_of_pickle("\x80\x02NN."), "something left over");
-  EXPECT_REFUSED(error_of_pickle("\x80\x02(."), "something left over");
+  EXPECT_REFUSED(error_of_pickle("\x80\x02NN."), "unused values");
+  EXPECT_REFUSED(error_of_pickle("\x80\x02(."), "unused values");
   EXPECT_REFUSED(error_of_pickle("\x80\x02t."), "mark is missing");
-  EXPECT_REFUSED(error_of_pickle("\x80\x02R."), "more from its stack");
-  EXPECT_REFUSED(error_of_pickle("\x80\x02(0."), "more from its stack");
+  EXPECT_REFUSED(error_of_pickle("\x80\x02R."), "left on its stack");
+  EXPECT_REFUSED(error_of_pickle("\x80\x02(0."), "left on its stack");
   EXPECT_REFUSED(error_of_pickle("\x80\x02h\x07."), "memo 7");
   EXPECT_REFUSED(error_of_pickle("\x80\x02X\xff\xff\xff\xff."), "ends early");
   EXPECT_REFUSED(error_of_pickle("\x80\x02\x8b\xff\xff\xff\x7f."), "integer of");
@@ -238,7 +238,7 @@ TEST(HostilePickle, DamagedOnesEndInAMessage) {
 TEST(HostilePickle, NamesTwiceAreRefused) {
   const std::string tensor = tensor_pickle({1}, {1});
   EXPECT_REFUSED(error_of_pickle("\x80\x02}(" + text_pickle("w") + tensor + text_pickle("w") + tensor + "u."),
-                 "stands there twice");
+                 "occurs twice");
 }
 
 // --- zips that lie ---
@@ -293,7 +293,7 @@ TEST(HostileZip, RecordsThatAreMissingOrWrong) {
   EXPECT_EQ(error({data, storage}), "");
   EXPECT_REFUSED(error({data}), "no member 'a/data/0'");
   EXPECT_REFUSED(error({storage}), "no data.pkl");
-  EXPECT_REFUSED(error({data, storage, {"b/data.pkl", pickle.data(), pickle.size()}}), "more than one data.pkl");
+  EXPECT_REFUSED(error({data, storage, {"b/data.pkl", pickle.data(), pickle.size()}}), "several data.pkl");
   EXPECT_REFUSED(error({data, storage, {"a/byteorder", "big", 3}}), "little-endian");
   EXPECT_REFUSED(error({data, {"a/data/0", zeros.data(), 23}}), "a storage of 6 elements in 23 bytes");
   const std::string large(kMostPickleBytes + 1, 'N');

@@ -35,18 +35,18 @@ TEST(Smiles, ReasonsOfBadText) {
       {"C1CC2CC%12", "rings 1, 2, 12 not closed"},
       {"CC(C", "extra open parentheses"},
       {"CC)C", "extra close parentheses"},
-      {"CCx", "syntax error: 'x' is no SMILES symbol (character 3)"},
+      {"CCx", "syntax error: 'x' is not a SMILES symbol (character 3)"},
       {"C(C)(C)(C)(C)C", "Explicit valence for atom # 0 C, 5, is greater than permitted"},
       {"c1cccn1", "Can't kekulize mol. Unkekulized atoms: 0 1 2 3 4"},
       {"C11", "duplicated ring closure 1 bonds atom 0 to itself"},
       {"C |bad", "failure parsing CXSMILES extensions"},
       {"CC CC", "blank inside the SMILES (character 3)"},
-      {std::string("C\0C", 3), "the control sign U+0000 is no SMILES symbol (character 2)"},
+      {std::string("C\0C", 3), "the control character U+0000 is not a SMILES symbol (character 2)"},
       {"C\xE2\x80\x93"
        "C",
-       "'\xE2\x80\x93' (U+2013) is no SMILES symbol (character 2)"},
-      {"\xD0\xA1O", "'\xD0\xA1' (U+0421) is no SMILES symbol (character 1)"},
-      {"CO\x1B[0m", "the control sign U+001B is no SMILES symbol (character 3)"},
+       "'\xE2\x80\x93' (U+2013) is not a SMILES symbol (character 2)"},
+      {"\xD0\xA1O", "'\xD0\xA1' (U+0421) is not a SMILES symbol (character 1)"},
+      {"CO\x1B[0m", "the control character U+001B is not a SMILES symbol (character 3)"},
   };
   for (const auto& [text, reason] : known) {
     const Rejection rejection = rejection_of(text);

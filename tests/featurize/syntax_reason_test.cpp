@@ -14,7 +14,7 @@ TEST(SyntaxReason, FindsOpenRings) {
 }
 
 TEST(SyntaxReason, FindsThePlaceOfAnError) {
-  EXPECT_EQ(syntax_reason("CCx", "syntax error"), "syntax error: 'x' is no SMILES symbol (character 3)");
+  EXPECT_EQ(syntax_reason("CCx", "syntax error"), "syntax error: 'x' is not a SMILES symbol (character 3)");
   EXPECT_EQ(syntax_reason("CC[CH", "syntax error"), "syntax error: '[' not closed (character 3)");
   EXPECT_EQ(syntax_reason("CC]", "syntax error"), "syntax error: ']' without '[' (character 3)");
   EXPECT_EQ(syntax_reason("C()C", "syntax error"), "syntax error: empty branch (character 3)");
@@ -31,26 +31,26 @@ TEST(SyntaxReason, LeavesTheRestAlone) {
 TEST(ForeignSign, IsNamedWithItsPlace) {
   EXPECT_EQ(foreign_sign("C\xE2\x80\x93"
                          "C"),
-            "'\xE2\x80\x93' (U+2013) is no SMILES symbol (character 2)")
+            "'\xE2\x80\x93' (U+2013) is not a SMILES symbol (character 2)")
       << "en dash";
-  EXPECT_EQ(foreign_sign("C\xD0\xA1O"), "'\xD0\xA1' (U+0421) is no SMILES symbol (character 2)") << "Cyrillic";
-  EXPECT_EQ(foreign_sign("[\xD0\xA1H4]"), "'\xD0\xA1' (U+0421) is no SMILES symbol (character 2)") << "in brackets";
-  EXPECT_EQ(foreign_sign("CC\xF0\x9F\x98\x80"), "'\xF0\x9F\x98\x80' (U+1F600) is no SMILES symbol (character 3)");
+  EXPECT_EQ(foreign_sign("C\xD0\xA1O"), "'\xD0\xA1' (U+0421) is not a SMILES symbol (character 2)") << "Cyrillic";
+  EXPECT_EQ(foreign_sign("[\xD0\xA1H4]"), "'\xD0\xA1' (U+0421) is not a SMILES symbol (character 2)") << "in brackets";
+  EXPECT_EQ(foreign_sign("CC\xF0\x9F\x98\x80"), "'\xF0\x9F\x98\x80' (U+1F600) is not a SMILES symbol (character 3)");
 }
 
 TEST(ForeignSign, ThatOneCannotSeeIsNamedByItsCode) {
   EXPECT_EQ(foreign_sign("C\xE2\x80\x8B"
                          "C"),
-            "the invisible sign U+200B is no SMILES symbol (character 2)");
+            "the invisible character U+200B is not a SMILES symbol (character 2)");
   EXPECT_EQ(foreign_sign("\xEF\xBB\xBF"
                          "C"),
-            "the invisible sign U+FEFF is no SMILES symbol (character 1)");
-  EXPECT_EQ(foreign_sign("CC\xC2\xA0"), "the invisible sign U+00A0 is no SMILES symbol (character 3)");
-  EXPECT_EQ(foreign_sign("CCO\x07"), "the control sign U+0007 is no SMILES symbol (character 4)");
+            "the invisible character U+FEFF is not a SMILES symbol (character 1)");
+  EXPECT_EQ(foreign_sign("CC\xC2\xA0"), "the invisible character U+00A0 is not a SMILES symbol (character 3)");
+  EXPECT_EQ(foreign_sign("CCO\x07"), "the control character U+0007 is not a SMILES symbol (character 4)");
   EXPECT_EQ(foreign_sign("C\x7F"
                          "C"),
-            "the control sign U+007F is no SMILES symbol (character 2)");
-  EXPECT_EQ(foreign_sign(std::string("C\0C", 3)), "the control sign U+0000 is no SMILES symbol (character 2)");
+            "the control character U+007F is not a SMILES symbol (character 2)");
+  EXPECT_EQ(foreign_sign(std::string("C\0C", 3)), "the control character U+0000 is not a SMILES symbol (character 2)");
 }
 
 TEST(ForeignSign, BytesThatAreNoText) {
@@ -69,7 +69,7 @@ TEST(ForeignSign, ExtensionsMayLabelAtomsInAnyLanguage) {
   EXPECT_EQ(foreign_sign("CCO"), "");
   EXPECT_EQ(foreign_sign("CC |$\xCE\xB1;\xCE\xB2$|"), "");
   EXPECT_EQ(foreign_sign("C\tC"), "") << "blanks have a reason of their own";
-  EXPECT_EQ(foreign_sign("CC |$\xCE\xB1;\x01$|"), "the control sign U+0001 is no SMILES symbol (character 8)");
+  EXPECT_EQ(foreign_sign("CC |$\xCE\xB1;\x01$|"), "the control character U+0001 is not a SMILES symbol (character 8)");
 }
 
 TEST(NamedAtoms, AreALowerBound) {

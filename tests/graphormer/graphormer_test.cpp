@@ -227,7 +227,7 @@ TEST(Graphormer, RefusesMoleculesOfOtherColumns) {
     predict(model, {zinc});
     FAIL();
   } catch (const std::invalid_argument& error) {
-    EXPECT_NE(std::string(error.what()).find("a batch with the columns of zinc; its plan is for ogb"),
+    EXPECT_NE(std::string(error.what()).find("the features of the batch are zinc; the plan is for ogb"),
               std::string::npos)
         << error.what();
   }

@@ -29,9 +29,9 @@ def test_a_data_frame(tmp_path):
     made = molgraph.train(frame, tmp_path / "deeper" / "run", **tiny(blend=False))
     assert made.predictor().task.kind == "binary" and (tmp_path / "deeper" / "run.csv").exists()
     before = (tmp_path / "deeper" / "run.csv").read_bytes()
-    with pytest.raises(molgraph.FileError, match="run.csv: is there already"):
+    with pytest.raises(molgraph.FileError, match="run.csv: exists with other rows"):
         molgraph.train(frame[:70], tmp_path / "deeper" / "run", **tiny(blend=False))
-    with pytest.raises(molgraph.UsageError, match="holds a run already"):
+    with pytest.raises(molgraph.UsageError, match="already contains a run"):
         molgraph.train(frame, tmp_path / "deeper" / "run", **tiny(blend=False))
     assert (tmp_path / "deeper" / "run.csv").read_bytes() == before
 
@@ -50,7 +50,7 @@ def test_errors_are_the_programs(table, tmp_path):
     with pytest.raises(molgraph.DataError):
         molgraph.train(tmp_path / "bad.csv", tmp_path / "run", quiet=True)
     assert not (tmp_path / "run").exists()
-    with pytest.raises(molgraph.FileError, match="is no run"):
+    with pytest.raises(molgraph.FileError, match="is not a run"):
         molgraph.Run(tmp_path)
 
 

@@ -18,11 +18,11 @@
 namespace molgraph {
 namespace {
 
-constexpr std::int64_t kRowsPerMark = 65'536;  // a counted table's places that are remembered
-constexpr std::int64_t kRowsPerLook = 4096;    // at the signals, while rows are counted
+constexpr std::int64_t kRowsPerMark = 65'536;  // distance of stored positions when rows are counted
+constexpr std::int64_t kRowsPerLook = 4096;    // rows between checks for signals when rows are counted
 constexpr std::chrono::milliseconds kFirstSave{500};
 constexpr std::int64_t kMostShards = 1'000'000;
-constexpr int kSavingShare = 20;  // saving the place takes at most 1/20 of the time
+constexpr int kSavingShare = 20;  // saving the record takes at most 1/20 of the time
 
 bool is_gzipped(const std::string& path) { return without_gz(path).size() != path.size(); }
 
@@ -44,7 +44,7 @@ Shard parse_shard(const std::string& text) {
   return shard;
 }
 
-/// Number of rows, and the places of every kRowsPerMark-th of them.
+/// Returns the number of rows, and stores the position of every kRowsPerMark-th row in `marks`.
 std::int64_t count_rows(InputTables& tables, std::vector<InputPosition>& marks) {
   catch_stop_signals();
   Progress progress("Counting", "rows", 0);
@@ -68,7 +68,7 @@ UsedPrecision precision_of(const BatchOptions& options) {
   return used_precision(device, precision_from_string(options.precision));
 }
 
-/// Everything in the options that the rows depend on.
+/// Adds inputs and options that the rows depend on.
 std::map<std::string, std::string> with_inputs(std::map<std::string, std::string> made_from,
                                                const BatchOptions& options, const InputTables& tables) {
   std::string inputs;
@@ -93,7 +93,7 @@ std::map<std::string, std::string> with_inputs(std::map<std::string, std::string
 
 PredictorOptions BatchOptions::predictor() const {
   tell_notes(log_warning);
-  // The windows are shared out among the threads, so each of them is computed by one.
+  // 1 thread per window: windows are distributed over the threads.
   return {1, {.max_atoms = common.max_atoms}, precision_from_string(precision), gpu_of_device(common.device)};
 }
 
@@ -127,8 +127,7 @@ void add_batch_options(CommandLine& line, BatchOptions& options, const std::stri
 void tell_model(const Predictor& predictor) {
   if (!predictor.precision().note.empty()) spdlog::warn(predictor.precision().note);
   if (predictor.featurizer().standardize == Standardize::parent)
-    spdlog::info(
-        "each molecule loses salts and solvents and is neutralised first, as in training (--standardize parent)");
+    spdlog::info("salts and solvents are removed and molecules are neutralised, as in training (--standardize parent)");
 }
 
 InputRange open_input(const BatchOptions& options) {
@@ -139,7 +138,7 @@ InputRange open_input(const BatchOptions& options) {
   std::vector<InputPosition> marks;
   const std::int64_t rows = count_rows(range.tables, marks);
   const std::int64_t step = is_gzipped(options.output) ? kRowsPerMember : 1, steps = (rows + step - 1) / step;
-  // Rounded up, so that shard 0 has rows: the header belongs to the member of the first row.
+  // Rounded up, so that shard 0 has rows: the header is in the same gzip member as the first row.
   const auto bound = [&](std::int64_t part) {
     return std::min(rows, (steps * part + shard.count - 1) / shard.count * step);
   };
@@ -179,7 +178,7 @@ TextOutput::TextOutput(const BatchOptions& options, InputRange& range, std::stri
   gzip_ = is_gzipped(options.output);
   resumable_ = !range.tables.is_stream() && !stream_;
   if (options.resume && !resumable_) {
-    throw UsageError("--resume needs an input that can be read again and an output file, no streams");
+    throw UsageError("--resume needs an input that can be read again and an output file, not streams");
   }
   if (resumable_) {
     made_from["header"] = header;
@@ -192,16 +191,16 @@ TextOutput::TextOutput(const BatchOptions& options, InputRange& range, std::stri
     check_finished(options);
     return;
   }
-  if (!stream_) (void)read_resume_record(path_);  // throws where OUT.json is something else, and would be lost
+  if (!stream_) (void)read_resume_record(path_);  // throws if OUT.json is another file, which would be overwritten
   if (before) {
     if (const std::string other = difference(before->made_from, record_.made_from); !other.empty()) {
-      throw FileError(part_ + " cannot be gone on with, because it was made with other " + other);
+      throw FileError(part_ + " cannot be resumed, because it was made with other " + other);
     }
     record_ = *before;
     record_.content.clear();
     recorded_ = true;
     range.tables.seek(record_.input);
-    spdlog::info("going on behind {} rows", with_thousands(record_.rows));
+    spdlog::info("resuming after {} rows", with_thousands(record_.rows));
   }
   if (!before) record_.input = range.tables.position();
   file_ = std::make_unique<OutputFile>(options.output, record_.bytes);
@@ -212,13 +211,13 @@ TextOutput::TextOutput(const BatchOptions& options, InputRange& range, std::stri
   if (!gzip_) write_block();
 }
 
-/// What OUT.part.json says, where there is an OUT.part.
+/// The contents of OUT.part.json if OUT.part exists.
 std::optional<ResumeRecord> TextOutput::unfinished_before(const BatchOptions& options) const {
   std::optional<ResumeRecord> before = read_resume_record(part_);
   std::error_code error;
   if (!before) return before;
   if (!std::filesystem::exists(part_, error)) {
-    // Interrupted between the two renames of finish(), or somebody deleted OUT.part.
+    // The call was interrupted between the two renames of finish(), or OUT.part was deleted.
     const bool whole =
         !before->content.empty() && std::filesystem::exists(path_, error) && content_mark(path_) == before->content;
     if (whole) finish_resume_record(path_);
@@ -226,19 +225,19 @@ std::optional<ResumeRecord> TextOutput::unfinished_before(const BatchOptions& op
     return std::nullopt;
   }
   if (!options.resume) {
-    throw UsageError(part_ + " holds " + with_thousands(before->rows) +
-                     " rows of an unfinished run: --resume goes on with it; to begin anew, delete it");
+    throw UsageError(part_ + " contains " + with_thousands(before->rows) +
+                     " rows of an unfinished run: continue with --resume, or delete it to start again");
   }
   return before;
 }
 
-/// Makes this done() if OUT is what this run would make.
+/// Sets done() if OUT is the output of the same inputs and options.
 void TextOutput::check_finished(const BatchOptions& options) {
   const std::optional<ResumeRecord> found = read_resume_record(path_);
-  const std::string way_out = "; without --resume it is made anew";
+  const std::string way_out = "; run without --resume to replace it";
   if (!found || found->content.empty()) {
-    throw FileError(path_ + " is there already, but not " + record_path(path_) +
-                    ", which would say what it is made from" + way_out);
+    throw FileError(path_ + " exists without " + record_path(path_) + ", which records what it was made from" +
+                    way_out);
   }
   if (const std::string other = difference(found->made_from, record_.made_from); !other.empty()) {
     throw FileError(path_ + " is finished, but it was made with other " + other + way_out);
@@ -247,7 +246,7 @@ void TextOutput::check_finished(const BatchOptions& options) {
     throw FileError(path_ + " has changed since it was finished: " + now + " instead of " + found->content + way_out);
   }
   if (options.strict && found->counts.ok() < found->rows) {
-    throw DataError(path_ + " is finished, but holds rows that --strict refuses: " + found->counts.text());
+    throw DataError(path_ + " is finished, but contains rows that --strict rejects: " + found->counts.text());
   }
   spdlog::info("{} is finished ({}); there is nothing to resume", path_, found->counts.text());
   record_ = *found;
@@ -297,13 +296,13 @@ void TextOutput::save_record() {
 void TextOutput::finish() {
   write_block();
   const bool says_so = resumable_ && record_whole_part();
-  if (!says_so && !stream_) remove_resume_record(path_);  // of an older OUT
+  if (!says_so && !stream_) remove_resume_record(path_);  // record of an older OUT
   file_->finish();
   recorded_ = false;
   if (says_so) finish_resume_record(path_);
 }
 
-/// False, with a warning, if the record cannot be written: the rows are not lost for that.
+/// Returns false and logs a warning if the record cannot be written. The rows are kept.
 bool TextOutput::record_whole_part() {
   file_->flush_to_disk();
   record_.content = content_mark(part_);
@@ -311,7 +310,7 @@ bool TextOutput::record_whole_part() {
     write_resume_record(part_, record_);
     return recorded_ = true;
   } catch (const FileError& error) {
-    spdlog::warn("{}; --resume will not know what {} is made from", error.what(), path_);
+    spdlog::warn("{}; --resume cannot check what {} was made from", error.what(), path_);
     remove_resume_record(part_);
     return recorded_ = false;
   }
@@ -322,7 +321,7 @@ std::string TextOutput::keep(bool stopped_by_signal) {
     if (!recorded_ && !stopped_by_signal) return {};
     if (stopped_by_signal) save_record();
     recorded_ = false;
-    return file_->keep_part() + " (" + with_thousands(record_.rows) + " rows); --resume goes on with it";
+    return file_->keep_part() + " (" + with_thousands(record_.rows) + " rows); continue with --resume";
   }
   if (!stopped_by_signal) return {};
   write_block();

@@ -1,5 +1,5 @@
-// What molgraph-score and molgraph-embed have in common: tables in, rows out in the same order, in constant memory, on
-// all cores; shards; and going on after an interruption.
+// Code that molgraph-score and molgraph-embed share: parallel processing of tables in constant memory that keeps the
+// order of the rows, shards, and resuming after an interruption.
 #pragma once
 
 #include <chrono>
@@ -32,80 +32,79 @@ struct BatchOptions {
   bool strict = false, resume = false;
   int batch_size = static_cast<int>(WindowOptions{}.rows);
   std::string precision = "fp32";
-  std::string config;  ///< the file of --config
+  std::string config;  ///< the --config file
 
   PredictorOptions predictor() const;
 };
 
-/// Throws UsageError if one of the files to write is read too. `models`: their files; `read`: what else the program
-/// reads; `written`: all files that it may write; empty = those of lines in OUT.
+/// Throws UsageError if an output file is also an input. `models`: model files; `read`: other input files; `written`:
+/// all files that the program may write; empty = those of a line output OUT.
 void refuse_overwriting(const BatchOptions& options, const std::vector<std::string>& models, std::vector<FileRole> read,
                         const std::vector<std::string>& written = {});
 
-/// Adds everything but the model. `output_help` says which suffixes there are.
+/// Adds all options except the model. `output_help` lists the suffixes.
 void add_batch_options(CommandLine& line, BatchOptions& options, const std::string& output_help);
 
-/// Rows of one gzip member, and of one step of a shard's bounds where the output is gzipped.
+/// Rows per gzip member. If the output is gzipped, the bounds of shards are multiples of this.
 inline constexpr std::int64_t kRowsPerMember = 8192;
 
-/// Says what is done to each molecule before the model sees it, where anything is, and if products are computed in
-/// another precision than was asked for.
+/// Logs how molecules are standardised, if at all, and if the precision of matrix products differs from the option.
 void tell_model(const Predictor& predictor);
 
-/// The rows of the inputs that this process is to work on.
+/// The input rows that this process handles.
 struct InputRange {
-  InputTables tables;      ///< stands at the first row
-  std::int64_t first = 0;  ///< its number
-  std::int64_t end = -1;   ///< number of the row to stop before; -1 = there is no shard
+  InputTables tables;      ///< positioned at the first row
+  std::int64_t first = 0;  ///< number of the first row
+  std::int64_t end = -1;   ///< number of the row to stop before; -1 = no shard
   bool leads = true;       ///< the output begins with the header: no shard, or shard 0
 };
-/// Counts the rows first where there is a shard. Throws as InputTables does; UsageError for a shard that is none.
+/// Opens the input. Counts the rows first if there is a shard. Throws the errors of InputTables, and UsageError for an
+/// invalid shard.
 InputRange open_input(const BatchOptions& options);
 
-/// What a worker made of a window.
+/// A processed window.
 template <class Result>
 struct DoneWindow {
   RowWindow window;
   std::vector<Result> results;  ///< [rows]
-  std::string text;             ///< of RowSink::text()
+  std::string text;             ///< result of RowSink::text()
   StatusCounts counts;
 };
 
-/// Where the results go to.
+/// Receives the results.
 template <class Result>
 class RowSink {
  public:
   virtual ~RowSink() = default;
-  /// Lines of a window; called by several threads.
+  /// Returns the lines of a window. Called by several threads.
   virtual std::string text(const RowWindows&, const RowWindow&, const std::vector<Result>&) const { return {}; }
-  /// In order, by one thread.
+  /// Called in order by one thread.
   virtual void write(const RowWindows& windows, const DoneWindow<Result>& done) = 0;
   virtual void finish() = 0;
-  /// False if write() needs the text alone: then rows and results are given back early.
+  /// False if write() needs only the text. Rows and results are then freed early.
   virtual bool needs_rows() const { return true; }
-  /// Instead of finish(), after a signal or an error: keeps the rows so far if they are of use and says where, for
-  /// people; "" if they are lost.
+  /// Called instead of finish() after a signal or an error. Keeps the rows written so far if they are useful, and
+  /// returns a description of where they are; "" if they are lost.
   virtual std::string keep(bool /*stopped_by_signal*/) { return {}; }
-  /// Instead of finish(), where --strict wants no output.
+  /// Called instead of finish() if --strict allows no output.
   virtual void discard() {}
 };
 
-/// Lines of text into a file or stream; a file can be gone on with.
+/// Writes lines to a file or stream. Output to a file can be resumed.
 class TextOutput {
  public:
-  /// `weights`: the model's files; `made_from`: options that no other program has and that the output depends on. Looks
-  /// at --resume: is done() afterwards if there is nothing left to do, else the range stands where the next row is.
-  /// Throws UsageError where --resume cannot work or would be needed, FileError where the unfinished or finished output
-  /// is made from something else or does not say what it is made from, DataError where --strict refuses rows of a
-  /// finished one.
+  /// `weights`: the model's files; `made_from`: options specific to this program that the output depends on. With
+  /// --resume, done() is true afterwards if nothing is left to do; otherwise, `range` is positioned at the next row.
+  /// Throws UsageError if --resume is impossible or missing, FileError if an existing output was made from other inputs
+  /// or has no record of its inputs, and DataError if --strict rejects rows of a finished output.
   TextOutput(const BatchOptions& options, InputRange& range, std::string header,
              const std::vector<std::string>& weights, std::map<std::string, std::string> made_from);
-  /// Without finish() or keep(): leaves OUT.part only if it can be gone on with.
+  /// Without finish() or keep(), leaves OUT.part only if it can be resumed.
   ~TextOutput();
   bool done() const { return done_; }
-  /// Of an output that was done() before: what the call that wrote it ended with.
+  /// If done(): the exit code of the call that wrote the output.
   int exit_code() const;
-  /// Of the rows that were there before.
+  /// Counts of the rows of the earlier call.
   const StatusCounts& counts() const { return record_.counts; }
 
   void write(std::string_view text, const InputPosition& end, const StatusCounts& counts);
@@ -120,24 +119,24 @@ class TextOutput {
   void save_record();
   bool record_whole_part();
 
-  std::string path_, part_;  // OUT, through symbolic links, and OUT.part
+  std::string path_, part_;  // OUT, with symbolic links resolved, and OUT.part
   bool gzip_ = false, stream_ = false, resumable_ = false, done_ = false, shard_ = false;
   std::unique_ptr<OutputFile> file_;
-  std::string text_;     // of a gzip member that is not full
-  ResumeRecord record_;  // what the file holds
-  InputPosition given_;  // what write() was given, perhaps still in text_
+  std::string text_;     // text of an incomplete gzip member
+  ResumeRecord record_;  // contents of the file
+  InputPosition given_;  // end of the last write(), whose text may still be in text_
   StatusCounts given_counts_;
   bool recorded_ = false;  // there is an OUT.part.json
   std::chrono::steady_clock::time_point next_save_;
 };
 
-/// All of a call. `compute`: one result per molecule of the window, called by several threads; `before`: of rows that
-/// an interrupted call wrote. Returns the exit code.
+/// Processes all rows. `compute` returns one result per molecule of the window and is called by several threads.
+/// `before`: counts of rows that an interrupted call wrote. Returns the exit code.
 template <class Result>
 int run_batch(const BatchOptions& options, const std::string& what, InputRange range, StatusCounts before,
               const std::function<std::vector<Result>(const RowWindow&)>& compute, RowSink<Result>& sink);
 
-/// The sink of results that are lines.
+/// A sink for results that are lines of text.
 template <class Result>
 class TextSink : public RowSink<Result> {
  public:
@@ -162,7 +161,7 @@ class TextSink : public RowSink<Result> {
 
 // --- templates ---
 
-/// Ends a --strict call at its first bad row. Throws DataError naming input, row, reason and text.
+/// Ends a --strict call at the first bad row. Throws DataError with input, row, reason and text.
 [[noreturn]] void refuse_row(const std::string& input, const TableRow& row, RowStatus status, const std::string& reason,
                              const std::string& text);
 WindowOptions window_options(const BatchOptions& options, const InputRange& range);

@@ -28,8 +28,8 @@ InputCells::InputCells(const InputTables& tables, std::span<const std::string> n
     else places_.push_back(static_cast<std::size_t>(place));
   }
   if (missing.empty()) return;
-  throw FileError(shown + ": lacks what the model reads beside the molecules: " + list_of(missing) +
-                  "; the columns are " + list_of(tables.columns()));
+  throw FileError(shown + ": lacks these input columns of the model: " + list_of(missing) + "; the columns are " +
+                  list_of(tables.columns()));
 }
 
 std::vector<float> InputCells::values(const RowWindow& window) const {
@@ -48,7 +48,7 @@ void InputCells::check(const TableRow& row, Prediction& prediction) const {
     const std::string& cell = row.cells[places_[c]];
     if (is_missing(cell) || number_of_cell(cell)) continue;
     prediction.status = RowStatus::invalid_input;
-    prediction.reason = names_[c] + ": '" + utf8_head(cell, kMostShown) + "' is no number";
+    prediction.reason = names_[c] + ": '" + utf8_head(cell, kMostShown) + "' is not a number";
     constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
     std::ranges::fill(prediction.values, kNaN);
     std::ranges::fill(prediction.deviation, kNaN);

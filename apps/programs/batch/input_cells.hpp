@@ -1,4 +1,4 @@
-// The numbers of a table that a model reads beside the molecules.
+// Numeric input columns of a model, read from a table in addition to the molecules.
 #pragma once
 
 #include <cstddef>
@@ -13,14 +13,14 @@ namespace molgraph {
 
 class InputCells {
  public:
-  /// `names`: Predictor::input_columns(), K, found as find_column() finds them. Throws FileError naming the columns
-  /// that the tables lack, DataError for a name that stands twice.
+  /// `names`: the K names of Predictor::input_columns(), matched as by find_column(). Throws FileError with the names
+  /// of missing columns, and DataError for a name that occurs twice.
   InputCells(const InputTables& tables, std::span<const std::string> names);
 
-  /// [rows, K]; NaN where a cell is blank or no number.
+  /// Returns [rows, K]; NaN for a cell that is blank or not a number.
   std::vector<float> values(const RowWindow& window) const;
 
-  /// A row that would have a prediction, were all its cells numbers, gets status and reason, and no values.
+  /// If the prediction is ok but a cell is neither blank nor a number, sets status and reason and removes the values.
   void check(const TableRow& row, Prediction& prediction) const;
 
  private:

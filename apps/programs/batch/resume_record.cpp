@@ -33,7 +33,7 @@ std::optional<ResumeRecord> read_resume_record(const std::string& file) {
   if (!std::filesystem::exists(path, error)) return std::nullopt;
   try {
     const nlohmann::json json = nlohmann::json::parse(read_file(path));
-    if (json.at("version").get<int>() != kVersion) throw FileError(path + ": is of another version of molgraph");
+    if (json.at("version").get<int>() != kVersion) throw FileError(path + ": is from another version of molgraph");
     ResumeRecord record;
     record.made_from = json.at("made_from").get<std::map<std::string, std::string>>();
     record.rows = json.at("rows").get<std::int64_t>();
@@ -42,16 +42,15 @@ std::optional<ResumeRecord> read_resume_record(const std::string& file) {
     record.input.table = input.at("table").get<std::size_t>();
     record.input.number = input.at("number").get<std::int64_t>();
     record.input.in_table = {input.at("row").get<std::int64_t>(), input.at("offset").get<std::int64_t>()};
-    record.content = json.value("content", "");  // records of older versions are of unfinished outputs
+    record.content = json.value("content", "");  // records of earlier versions describe unfinished outputs
     const auto statuses = json.at("statuses").get<std::vector<std::int64_t>>();  // earlier versions had fewer
     std::array<std::int64_t, StatusCounts::kStatuses> counts{};
-    if (statuses.size() > counts.size()) throw FileError(path + ": counts statuses that this version does not know");
+    if (statuses.size() > counts.size()) throw FileError(path + ": contains statuses that this version does not know");
     std::copy(statuses.begin(), statuses.end(), counts.begin());
     record.counts.set(counts);
     return record;
   } catch (const nlohmann::json::exception& wrong) {
-    throw FileError(path + ": is damaged, or no record of molgraph, which belongs here; delete it or move it away: " +
-                    wrong.what());
+    throw FileError(path + ": is damaged or not a record of molgraph; delete it or move it away: " + wrong.what());
   }
 }
 
@@ -67,7 +66,7 @@ void write_resume_record(const std::string& file, const ResumeRecord& record) {
                         {"offset", record.input.in_table.offset}}},
                       {"statuses", record.counts.by_status()}};
   if (!record.content.empty()) json["content"] = record.content;
-  // Only one process writes OUT.part, so the temporary name is always the same: a killed one leaves no litter.
+  // Only one process writes OUT.part, so one temporary name suffices, and killed processes leave at most one file.
   const std::string path = record_path(file), temporary = part_path(path);
   const int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (descriptor < 0) throw FileError(temporary + ": cannot write: " + std::strerror(errno));
@@ -94,7 +93,7 @@ void remove_resume_record(const std::string& file) {
 
 void finish_resume_record(const std::string& output) {
   const std::string from = record_path(part_path(output)), to = record_path(output);
-  if (std::rename(from.c_str(), to.c_str()) != 0 && errno != ENOENT)  // another process has done it already
+  if (std::rename(from.c_str(), to.c_str()) != 0 && errno != ENOENT)  // ENOENT: another process has already renamed it
     throw FileError(to + ": cannot write: " + std::strerror(errno));
 }
 

@@ -1,5 +1,5 @@
-// What a record beside an output says: of an unfinished OUT.part (OUT.part.json) how far it is whole, of a finished OUT
-// (OUT.json) that it is; of both what they are made from.
+// Records of outputs. OUT.part.json states how much of an unfinished OUT.part is complete. OUT.json belongs to a
+// finished OUT. Both list everything that the output was made from.
 #pragma once
 
 #include <cstdint>
@@ -13,21 +13,22 @@ namespace molgraph {
 
 struct ResumeRecord {
   std::map<std::string, std::string> made_from;  ///< everything the output depends on: inputs, weights, options
-  std::int64_t rows = 0;                         ///< output rows, all of them whole
-  std::uint64_t bytes = 0;                       ///< of OUT.part
-  InputPosition input;                           ///< where the next row is
+  std::int64_t rows = 0;                         ///< complete output rows
+  std::uint64_t bytes = 0;                       ///< size of OUT.part
+  InputPosition input;                           ///< position of the next row
   StatusCounts counts;
-  std::string content;  ///< content_mark() of the whole output; "" = it is unfinished
+  std::string content;  ///< content_mark() of the complete output; "" = unfinished
 };
 
-/// The record of `file`, OUT or OUT.part; nothing if there is none. Throws FileError if it is damaged or no record.
+/// The record of `file` (OUT or OUT.part), or nothing if there is none. Throws FileError if the file is damaged or not
+/// a record.
 std::optional<ResumeRecord> read_resume_record(const std::string& file);
-/// Atomic: a reader sees the old record or the new one.
+/// Writes atomically: a reader sees either the old or the new record.
 void write_resume_record(const std::string& file, const ResumeRecord& record);
 void remove_resume_record(const std::string& file);
-/// The record of OUT.part becomes that of OUT, as OUT.part became OUT.
+/// Renames the record of OUT.part to that of OUT, after OUT.part was renamed to OUT.
 void finish_resume_record(const std::string& output);
-/// The first thing in which two outputs differ, "weights: A instead of B"; "" if none.
+/// The first difference, such as "weights: A instead of B"; "" = none.
 std::string difference(const std::map<std::string, std::string>& before, const std::map<std::string, std::string>& now);
 
 }  // namespace molgraph

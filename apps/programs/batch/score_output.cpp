@@ -18,7 +18,7 @@ std::string label_of(const Task& task, std::size_t class_number) {
   return class_number < task.class_labels.size() ? task.class_labels[class_number] : std::to_string(class_number);
 }
 
-/// A new column before collisions of names are looked at.
+/// A new column, before name collisions are resolved.
 struct NewColumn {
   std::string name;
   bool is_number = true, is_list = false;
@@ -65,20 +65,20 @@ std::vector<NewColumn> wanted_columns(const Task& task, const ScoreColumns& show
   return columns;
 }
 
-/// With blanks between them.
+/// The numbers separated by blanks.
 std::string numbers_text(const std::vector<double>& values) {
   std::string text;
   for (const double value : values) text += (text.empty() ? "" : " ") + number_text(static_cast<float>(value));
   return text;
 }
 
-/// Numbers with blanks between them as a list of JSON.
+/// Converts numbers separated by blanks to a JSON list.
 std::string list_text(std::string numbers) {
   std::ranges::replace(numbers, ' ', ',');
   return "[" + numbers + "]";
 }
 
-/// The cells and a line end, quoted where they have to be.
+/// The cells, quoted if necessary, and a line end.
 std::string line_of(const std::vector<std::string>& cells, char delimiter) {
   std::string line;
   for (std::size_t c = 0; c < cells.size(); ++c) {
@@ -202,7 +202,7 @@ void ScoreTable::append_json(const std::vector<std::string>& cells, bool ok, std
     out += (c == 0 ? "{" : ",") + json_text(c < input ? columns_[c] : added_[c - input]) + ":";
     const bool is_number = c >= input && is_number_[c - input];
     const bool finite =
-        is_number && !cells[c].empty() && cells[c] != "nan" && !cells[c].ends_with("inf");  // JSON knows neither
+        is_number && !cells[c].empty() && cells[c] != "nan" && !cells[c].ends_with("inf");  // JSON has neither
     const bool is_list = c >= input && is_list_[c - input];
     if (c >= input && c < numbers_end && (!ok || (is_number && !finite))) out += "null";
     else if (is_list) out += list_text(cells[c]);

@@ -1,4 +1,4 @@
-// Tables of molecules in, one vector per row out.
+// Embeds tables of molecules: one vector per row.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@ struct EmbedOptions {
   BatchOptions batch;
   std::string model;
   std::string pooling = "token", dtype = "float32";
-  std::vector<int> layers{-1};  ///< put side by side; -1 = the last
-  bool l2 = false;              ///< each row scaled to length 1
+  std::vector<int> layers{-1};  ///< concatenated; -1 = the last layer
+  bool l2 = false;              ///< scale each row to length 1
 };
 
 /// Returns the exit code. Throws UsageError, DataError, FileError, Stopped, ClosedPipe.

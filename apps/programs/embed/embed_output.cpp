@@ -21,7 +21,7 @@ std::string row_cells(const std::string& id, const std::string& smiles, const Em
   return line;
 }
 
-/// A matrix has no room for ids: they lie beside it.
+/// A matrix cannot store ids, so they are written to a separate file.
 class NpySink : public RowSink<Embedding> {
  public:
   NpySink(const std::string& path, std::int64_t width, FloatKind kind)
@@ -36,7 +36,7 @@ class NpySink : public RowSink<Embedding> {
     }
   }
   void finish() override {
-    rows_.flush();  // a full disk leaves neither of them
+    rows_.flush();  // if the disk is full, neither file is left
     matrix_.finish();
     rows_.finish();
   }
@@ -105,7 +105,7 @@ void EmbeddingTable::append(const std::string& id, const std::string& smiles, co
   } else {
     for (std::size_t e = 0; e < embedding.values.size(); ++e) {
       const float value = embedding.values[e];
-      out += (e == 0 ? "[" : ",") + (std::isfinite(value) ? number_text(value) : "null");  // JSON knows no NaN
+      out += (e == 0 ? "[" : ",") + (std::isfinite(value) ? number_text(value) : "null");  // JSON has no NaN
     }
     out += "]";
   }
@@ -117,7 +117,7 @@ void refuse_beyond_half(std::vector<Embedding>& rows) {
   for (Embedding& row : rows) {
     if (row.status != RowStatus::ok || std::none_of(row.values.begin(), row.values.end(), infinite)) continue;
     row.status = RowStatus::not_finite;
-    row.reason = "its embedding holds a number too large for float16";
+    row.reason = "the embedding contains a number too large for float16";
     std::fill(row.values.begin(), row.values.end(), std::numeric_limits<float>::quiet_NaN());
   }
 }

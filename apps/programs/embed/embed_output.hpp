@@ -1,4 +1,4 @@
-// What molgraph-embed writes: lines of text, or the arrays of npy, npz and HDF5 files, by the suffix.
+// Output of molgraph-embed: text lines, or arrays in npy, npz and HDF5 files. The suffix selects the format.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace molgraph {
 
-/// Columns id, smiles, status, reason, e0 .. e<width-1>; in JSON lines `embedding` is a list, null for a molecule
-/// without one.
+/// Columns id, smiles, status, reason, e0 .. e<width-1>. In JSON lines, `embedding` is a list, or null for a molecule
+/// without an embedding.
 class EmbeddingTable {
  public:
   EmbeddingTable(std::int64_t width, RowFormat format) : width_(width), format_(format) {}
@@ -25,18 +25,18 @@ class EmbeddingTable {
   RowFormat format_;
 };
 
-/// Rows with a number too large for float16, where it would be infinite, become not_finite.
+/// Gives rows that contain a number too large for float16 (it would become infinite) the status not_finite.
 void refuse_beyond_half(std::vector<Embedding>& rows);
 
-/// The format of lines that `path` asks for: format_of_lines(); CSV for "-" and other streams. Nothing for a file of
-/// arrays: OUT.npy, .npz or .h5. Throws UsageError on another suffix.
+/// The line format for `path`: format_of_lines(), or CSV for "-" and other streams. Returns nothing for a file of
+/// arrays: OUT.npy, .npz, .h5 or .hdf5. Throws UsageError for any other suffix.
 std::optional<RowFormat> embedding_lines_format(const std::string& path);
 
-/// All files that the sink of this output writes.
+/// All files that the array sink of this output writes.
 std::vector<std::string> files_of_arrays(const std::string& path);
 
-/// A sink for OUT.npy (with OUT.npy.rows.csv beside it: id, smiles, status, reason), OUT.npz or OUT.h5. Destroyed
-/// without finish(), it leaves nothing. Throws FileError.
+/// A sink for OUT.npy (and OUT.npy.rows.csv: id, smiles, status, reason), OUT.npz or OUT.h5. Leaves no files if it is
+/// destroyed without finish(). Throws FileError.
 std::unique_ptr<RowSink<Embedding>> make_embedding_arrays(const std::string& path, std::int64_t width, FloatKind kind);
 
 }  // namespace molgraph

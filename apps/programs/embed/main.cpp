@@ -1,4 +1,4 @@
-// molgraph-embed: a table of molecules in, one vector per row out, with its id.
+// molgraph-embed: reads a table of molecules and writes one vector with its id per row.
 #include <CLI/CLI.hpp>
 
 #include "apps/programs/embed/embed.hpp"
@@ -13,7 +13,7 @@ EmbedOptions parse(const std::vector<std::string>& arguments) {
   CommandLine line(
       "molgraph-embed",
       "Writes one embedding per molecule, in the input's order. A molecule that the model cannot read gives a row\n"
-      "of NaN (JSON lines: null) and a status that says why.",
+      "of NaN (JSON lines: null) and a status that gives the reason.",
       "molgraph-embed -m runs/esol -i library.csv -o library.npz --pooling mean");
   CLI::App& app = line.app();
   app.add_option("-m,--model", options.model, "Run directory or model.safetensors; one run, no ensemble")

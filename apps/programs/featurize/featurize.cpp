@@ -17,7 +17,7 @@
 namespace molgraph {
 namespace {
 
-/// A line of the table of --rejected.
+/// A line of the --rejected table.
 std::string line_of(const RejectedRow& row) {
   return std::to_string(row.row) + "," + row.status + "," + quote_cell(row.reason, ',') + "," +
          quote_cell(row.text, ',') + "\n";
@@ -33,7 +33,7 @@ void report(const StoreReport& report, const std::string& store, double seconds)
     text += ", " + with_thousands(count) + " " + status;
     merged -= count;
   }
-  if (merged > 0) text += ", " + with_thousands(merged) + " repeated";
+  if (merged > 0) text += ", " + with_thousands(merged) + " duplicates";
   spdlog::info("{}", text);
   if (!report.task.names.empty()) {
     spdlog::info("{} target(s), {}: {}", report.task.names.size(), to_string(report.task.kind),
@@ -48,7 +48,7 @@ void report(const StoreReport& report, const std::string& store, double seconds)
   if (!error) spdlog::info("{}: {} KB", store, with_thousands(static_cast<std::int64_t>(bytes / 1000)));
 }
 
-/// The tables beside the store that are asked for: flag and file.
+/// The requested tables in addition to the store: flag and file.
 std::vector<std::pair<std::string, std::string>> side_tables(const FeaturizeOptions& options) {
   std::vector<std::pair<std::string, std::string>> tables{{"--rejected", options.rejected},
                                                           {"--repeated", options.repeated}};
@@ -56,7 +56,7 @@ std::vector<std::pair<std::string, std::string>> side_tables(const FeaturizeOpti
   return tables;
 }
 
-/// Throws UsageError if the names promise other formats than those that are written.
+/// Throws UsageError if a suffix does not match the format that is written.
 void check_suffixes(const FeaturizeOptions& options) {
   const std::string store = without_gz(options.output);
   const bool zipped = store.size() != options.output.size();
@@ -67,7 +67,7 @@ void check_suffixes(const FeaturizeOptions& options) {
       throw UsageError(flag + " " + file + ": the suffix must be .csv or .csv.gz");
 }
 
-/// Throws UsageError if a file to write is read too.
+/// Throws UsageError if an output is also an input.
 void check_roles(const FeaturizeOptions& options, const std::vector<std::string>& read) {
   std::vector<FileRole> inputs = in_role("the input", read), outputs{{options.output, "the output"}};
   inputs.push_back({options.config, "--config"});

@@ -1,4 +1,4 @@
-// Tables of molecules in, a store of featurised ones out.
+// Converts tables of molecules to a store of featurised molecules.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@ namespace molgraph {
 struct FeaturizeOptions {
   LoadOptions load;
   std::string output;     ///< the store
-  std::string rejected;   ///< the table of the rows without a graph; "" = none
-  std::string repeated;   ///< the table of the rows of repeated molecules; "" = none
-  std::string config;     ///< the file of --config; "" = none
-  bool no_pairs = false;  ///< the store has no distances
+  std::string rejected;   ///< table of rejected rows, which have no graph; "" = none
+  std::string repeated;   ///< table of the rows of duplicate molecules; "" = none
+  std::string config;     ///< the --config file; "" = none
+  bool no_pairs = false;  ///< do not store distances
 };
 
 /// Returns the exit code. Throws UsageError, DataError, FileError, Stopped.

@@ -1,4 +1,4 @@
-// molgraph-featurize: a table or a named data set -> an HDF5 store of featurised molecules.
+// molgraph-featurize: converts a table or a named data set to an HDF5 store of featurised molecules.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
@@ -9,7 +9,7 @@
 namespace molgraph {
 namespace {
 
-/// What the command line gives, as words and numbers.
+/// Values of the command line that need conversion.
 struct Flags {
   CommonOptions common;
   TableFlags table;
@@ -121,7 +121,7 @@ FeaturizeOptions parse(const std::vector<std::string>& arguments) {
   load.threads = flags.common.threads;
   load.limits.max_atoms = flags.common.max_atoms;
   load.require_targets = false;
-  load.table_descriptors = DescriptorSet::rdkit;  // as molgraph-train has them
+  load.table_descriptors = DescriptorSet::rdkit;  // as in molgraph-train
   load.download = downloads_shown();
   if (!flags.task.empty()) load.task = task_kind_from_string(flags.task);
   if (!flags.standardize.empty()) load.standardize = standardize_from_string(flags.standardize);

@@ -15,7 +15,7 @@
 namespace molgraph {
 namespace {
 
-/// What an export reads.
+/// Files that an export reads.
 std::vector<FileRole> files_of_run(const std::string& run) {
   std::vector<FileRole> read{{model_file_of(run), "the run's weights"}};
   if (std::filesystem::is_directory(run))
@@ -26,7 +26,7 @@ std::vector<FileRole> files_of_run(const std::string& run) {
 int body(const std::vector<std::string>& arguments) {
   ImportOptions options;
   std::string run, out;
-  CommandLine line("molgraph-import", "Makes a run directory of published weights, or published weights of a run.",
+  CommandLine line("molgraph-import", "Converts published weights to a run directory, or a run to published weights.",
                    "molgraph-import checkpoint.pt --origin graphormer-v1 -o runs/pcqm4m\n"
                    "  molgraph-import runs/pcqm4m --export weights.pt");
   CLI::App& app = line.app();
@@ -55,16 +55,16 @@ int body(const std::vector<std::string>& arguments) {
   if (!out.empty()) {
     for (const char* flag : {"--origin", "--features", "--heads", "--path-hops", "--max-distance", "--spatial-pos-max",
                              "--target-names"}) {
-      if (line.given(flag)) throw UsageError(std::string(flag) + " is for importing; a run knows where it came from");
+      if (line.given(flag)) throw UsageError(std::string(flag) + " is for importing; a run records its origin");
     }
     refuse_overwriting(config, {{out, "--export"}});
     refuse_overwriting(files_of_run(options.weights), {{out, "--export"}});
     if (partner_files_of(model_file_of(options.weights)).any())
-      log_warning("the run is a blend: the weights of its transformer alone are exported");
+      log_warning("the run is a blend: only the weights of its transformer are exported");
     export_run(options.weights, out);
     return kExitDone;
   }
-  if (options.origin.empty()) throw UsageError("--origin is needed: the code that the weights belong to");
+  if (options.origin.empty()) throw UsageError("--origin is needed: the code that made the weights");
   refuse_overwriting(config, in_role("--output-dir", RunDirectory{run}.files()));
   const std::vector<FileRole> weights{{options.weights, "the weights"}};
   refuse_overwriting(weights, in_role("--output-dir", RunDirectory{run}.files()));

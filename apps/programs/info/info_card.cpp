@@ -61,7 +61,7 @@ void add_labels(const Task& task, Json& card) {
   if (const std::string label = task.positive_label(); !label.empty()) card["positive"] = label;
 }
 
-/// Rows of a small comma-separated file of words and numbers that training wrote: objects by the header's names.
+/// Rows of a small comma-separated file that training wrote, as objects with the header's names as keys.
 Json rows_of(const fs::path& path) {
   Json rows = Json::array();
   std::ifstream in(path);
@@ -77,14 +77,14 @@ Json rows_of(const fs::path& path) {
     Json row = Json::object();
     for (std::size_t c = 0; c < std::min(cells.size(), names.size()); ++c) {
       const Json number = Json::parse(cells[c], nullptr, false);
-      row[names[c]] = number.is_number() ? number : cells[c].empty() ? Json() : Json(cells[c]);  // blank: no value
+      row[names[c]] = number.is_number() ? number : cells[c].empty() ? Json() : Json(cells[c]);  // blank = no value
     }
     rows.push_back(row);
   }
   return rows;
 }
 
-/// "train" -> 902, ... from the last column of splits.csv.
+/// Set sizes, such as "train": 902, from the column `split` of splits.csv.
 Json split_sizes_of(const fs::path& path) {
   TableOptions options;
   options.format = TableFormat::csv;
@@ -101,7 +101,7 @@ Json split_sizes_of(const fs::path& path) {
   return sizes;
 }
 
-/// What training left beside the weights; every part may be missing.
+/// Adds split sizes, epochs and results from the run's files. Each file may be missing.
 void add_training(const fs::path& folder, Json& card) {
   std::error_code error;
   if (fs::exists(folder / "splits.csv", error)) card["splits"] = split_sizes_of(folder / "splits.csv");
@@ -111,7 +111,7 @@ void add_training(const fs::path& folder, Json& card) {
   for (const Json& row : rows_of(folder / "results.csv")) {
     if (!row.contains("part") || !row.contains("metric") || !row.contains("value")) continue;
     std::string metric = row["metric"].get<std::string>();
-    if (row.contains("fold")) {  // of folds, their mean and deviation
+    if (row.contains("fold")) {  // only mean and deviation over folds
       if (row["fold"] != "mean" && row["fold"] != "deviation") continue;
       if (row["fold"] == "deviation") metric += " deviation";
     }
@@ -121,8 +121,8 @@ void add_training(const fs::path& folder, Json& card) {
   }
 }
 
-/// How far the run knows its own errors: of numbers half the width of the 90 % interval (with an ensemble where its
-/// models disagree as much as they do on average), of classes the temperature.
+/// Adds the calibration. Regression: half the width of the 90 % interval (for an ensemble, at the average disagreement
+/// of its members). Classification: the temperature.
 void add_calibration(const std::string& run, const Task& task, Json& card) {
   const std::optional<Calibration> calibration = calibration_of(run, task);
   if (!calibration) return;
@@ -139,20 +139,20 @@ void add_calibration(const std::string& run, const Task& task, Json& card) {
   }
 }
 
-/// Files that are missing or of another run; false if there are any.
+/// Adds files that are missing or from another run. Returns false if there are any.
 bool add_missing(const std::string& run, Json& card) {
   const std::vector<std::string> problems = run_file_problems(run);
   for (const std::string& problem : problems) card["lacks"].push_back(problem);
   return problems.empty();
 }
 
-/// What the run can be asked for beside predictions, and what it lacks for that.
+/// Adds the basis of explanations, or that it is missing.
 void add_explanation(const std::vector<std::string>& weights, Json& card) {
   std::int64_t atoms = 0;
   for (const std::string& file : weights) {
     const std::string beside = explanation_file_of(file);
     if (beside.empty()) {
-      card["lacks"].push_back("the training mean that molgraph-score --explain atoms starts from");
+      card["lacks"].push_back("the training mean that molgraph-score --explain atoms needs");
       return;
     }
     atoms += read_node_mean(beside, read_model_config(read_model_file(file), file)).atoms;
@@ -160,13 +160,13 @@ void add_explanation(const std::vector<std::string>& weights, Json& card) {
   card["explanation"] = {{"models", weights.size()}, {"atoms", atoms}};
 }
 
-/// What training recorded; runs of earlier versions have nothing of it.
+/// Adds the training record. Runs of earlier versions have none.
 void add_record(const fs::path& folder, Json& card) {
   const std::optional<RunRecord> r = read_run_record(folder.string());
   if (!r) return;
   card["made"] = {{"finished", r->finished}, {"program", r->program}, {"seconds", r->seconds}};
   if (r->finished.empty()) return;
-  if (r->metric.empty()) return;  // imported: nothing was trained or measured
+  if (r->metric.empty()) return;  // imported weights: no training and no results
   if (!r->precision.empty()) card["made"]["precision"] = r->precision;
   card["data"] = {{"given", r->data},          {"source", r->source},     {"sha256", r->sha256}, {"rdkit", r->rdkit},
                   {"molecules", r->molecules}, {"rejected", r->rejected}, {"split", r->split}};
@@ -194,13 +194,13 @@ void add_record(const fs::path& folder, Json& card) {
   }
 }
 
-/// What a run holds of its training molecules, by file.
+/// Adds, for each file, the information about training molecules that it contains.
 void add_held(const std::string& run, Json& card) {
   for (const FileOfMolecules& file : files_of_molecules(run))
     card["holds"][fs::path(file.path).lexically_relative(run).string()] = file.holds;
 }
 
-/// What report.html shows, of a run that recorded it.
+/// Adds the contents of report.html if the run recorded them.
 void add_report(const std::string& run, const std::vector<std::string>& weights, Json& card) {
   std::error_code error;
   const fs::path first = card.contains("folds") ? fs::path(weights.front()).parent_path() : fs::path(run);
@@ -213,7 +213,7 @@ Json card_of(const FeaturizerOptions& featurizer) {
   return card;
 }
 
-/// What heads read of whole molecules: how many descriptors, and which columns of a table.
+/// Adds the inputs of the head: number of descriptors, and columns of the table.
 void add_inputs(std::span<const std::string> names, const FeaturizerOptions& featurizer, Json& card) {
   if (names.empty()) return;
   const std::size_t computed = featurizer.descriptors == DescriptorSet::rdkit ? descriptor_names().size() : 0;
@@ -225,7 +225,7 @@ Json model_card(const std::string& weights) {
   const SafetensorsFile file = read_model_file(weights);
   const ModelConfig config = read_model_config(file, weights);
   Json stored = Json::parse(to_json(config));
-  if (config.model.published.origin.empty()) {  // nothing was imported, so nothing is missing
+  if (config.model.published.origin.empty()) {  // not imported: leave out options of imports
     Json kept = Json::object();
     for (const auto& [key, value] : stored["options"].items()) {
       if (!key.starts_with("origin") && !key.starts_with("missing_")) kept[key] = value;
@@ -252,7 +252,7 @@ std::string scalar_text(const Json& value) {
   if (value.is_number()) {
     std::string text = sensible_number(value.get<double>());
     if (text.find('.') == std::string::npos || text.find('e') != std::string::npos) return text;
-    text.erase(text.find_last_not_of('0') + 1);  // 0.1000 of a list of options is 0.1
+    text.erase(text.find_last_not_of('0') + 1);  // 0.1000 -> 0.1
     return text.ends_with('.') ? text.substr(0, text.size() - 1) : text;
   }
   return value.is_null() ? "-" : value.dump();
@@ -305,7 +305,7 @@ Json run_card(const std::string& path) {
   if (weights.size() > 1) {
     card["kind"] = "ensemble";
     card["runs"] = weights.size();
-    for (std::size_t m = 1; m < weights.size(); ++m) model_card(weights[m]);  // each must be whole
+    for (std::size_t m = 1; m < weights.size(); ++m) model_card(weights[m]);  // throws if damaged
     if (!rows_of(folder / "results.csv").empty() && rows_of(folder / "results.csv")[0].contains("fold"))
       card["folds"] = weights.size();
   }
@@ -362,7 +362,7 @@ std::string card_text(const Json& card, bool all) {
   }
   text = run_headline(card);
   if (card.contains("report")) text += report_lines(card["report"]);
-  if (!all) return text + "All options and numbers: -v, or --json\n";
+  if (!all) return text + "-v and --json show all options and numbers\n";
   text += "\n";
   append_text(card, "", text);
   return text;

@@ -1,4 +1,4 @@
-// What there is to know about a run or a store before one trusts it: as JSON, and as text made from that.
+// Description of a run or a store as JSON, and as text made from the JSON.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -6,13 +6,13 @@
 
 namespace molgraph {
 
-/// A run directory, a folder of runs or a model file: model, sizes, parameters, options, featuriser, task, scaling, and
-/// what training recorded: data, split sizes, metrics, baseline, time, version. Throws FileError.
+/// Describes a run directory, a folder of runs or a model file: model, sizes, parameters, options, featuriser, task and
+/// scaling, and from the training records data, split sizes, metrics, baseline, time and version. Throws FileError.
 nlohmann::ordered_json run_card(const std::string& path);
-/// An HDF5 store: featuriser, source, targets, counts, splits. The whole file is checked. Throws FileError.
+/// Describes an HDF5 store: featuriser, source, targets, counts, splits. Checks the whole file. Throws FileError.
 nlohmann::ordered_json store_card(const std::string& path);
-/// Of a run the headline (info_headline.hpp), with `all` every entry behind it; of a store every entry: one line each,
-/// nested objects indented.
+/// For a run, the headline (info_headline.hpp), with `all` followed by every entry; for a store, every entry. One line
+/// per entry, nested objects indented.
 std::string card_text(const nlohmann::ordered_json& card, bool all);
 
 }  // namespace molgraph

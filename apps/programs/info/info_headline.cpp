@@ -17,8 +17,8 @@ using Json = nlohmann::ordered_json;
 constexpr std::size_t kMostTargets = 6;
 
 std::string not_recorded(const Json& card) {
-  return card["kind"] == "model file" ? "not told by a model file: ask its run directory"
-                                      : "not recorded: the run is older than this record";
+  return card["kind"] == "model file" ? "not stored in a model file: see its run directory"
+                                      : "not recorded: the run is from an earlier version";
 }
 
 std::string line(std::string label, const std::string& text) {
@@ -80,16 +80,16 @@ std::string made_from(const Json& card) {
   return text + "; " + split;
 }
 
-/// The part that a judgement rests on: test, else validation.
+/// Results on the test set; if there is none, on the validation set, else on the training set.
 std::string how_good(const Json& card) {
   if (card["kind"] == "model file") return not_recorded(card);
   if (!card.contains("results"))
     return card.contains("origin")               ? "not measured here"
-           : card.contains("target_descriptors") ? "not measured: there was no validation part"
+           : card.contains("target_descriptors") ? "not measured: there was no validation set"
                                                  : "not recorded: there is no results.csv";
   const Json& results = card["results"];
   const char* chosen = results.contains("test") ? "test" : results.contains("valid") ? "valid" : "train";
-  if (!results.contains(chosen)) return "not recorded: results.csv holds no part";
+  if (!results.contains(chosen)) return "not recorded: results.csv contains no results";
   const Json& part = results[chosen];
   std::string text = std::string(chosen) +
                      (part.contains("n") ? " (" + counted(part["n"]) + " molecules)" : " (mean of the folds)") + ": ",
@@ -106,7 +106,8 @@ std::string how_good(const Json& card) {
   const Json& baseline = card["baseline"];
   const Json& value = baseline[chosen];
   const auto shown = [](const Json& of) { return of.is_number() ? number(of.get<double>()) : std::string("-"); };
-  text += "; always saying the training part's average: " + baseline["metric"].get<std::string>() + " " + shown(value);
+  text +=
+      "; always predicting the training set's average: " + baseline["metric"].get<std::string>() + " " + shown(value);
   if (card.contains("baselines"))
     for (const auto& [name, parts] : card["baselines"].items()) {
       std::string words = name;
@@ -137,26 +138,26 @@ std::string size_of(const Json& card) {
   text += ", " + counted(card["parameters"]) + " parameters, " + counted(e["layers"]) +
           (e["layers"] == 1 ? " layer x " : " layers x ") + counted(e["width"]);
   if (card.contains("auxiliary_targets"))
-    text += "; also learned " + list_of(card["auxiliary_targets"].get<std::vector<std::string>>());
-  if (card.contains("refit")) text += "; trained again with the validation part";
+    text += "; auxiliary targets " + list_of(card["auxiliary_targets"].get<std::vector<std::string>>());
+  if (card.contains("refit")) text += "; retrained with the validation set";
   if (!card.contains("blend")) return text;
   std::vector<std::string> partners = card["blend"].get<std::vector<std::string>>();
   for (std::string& partner : partners) std::ranges::replace(partner, '_', ' ');
-  return text + "; mixed with " + list_of(partners);
+  return text + "; blended with " + list_of(partners);
 }
 
-/// "the molecule, 207 descriptors and the columns logD, pKa".
+/// For example "the molecule, its 207 descriptors (--descriptors) and the columns logD, pKa of the table".
 std::string reads(const Json& inputs) {
   const auto descriptors = inputs["descriptors"].get<std::int64_t>();
   const auto columns = inputs["columns"].get<std::vector<std::string>>();
   std::string text = "the molecule";
   if (descriptors > 0)
-    text += (columns.empty() ? " and " : ", ") + with_thousands(descriptors) + " descriptors of it (--descriptors)";
+    text += (columns.empty() ? " and its " : ", its ") + with_thousands(descriptors) + " descriptors (--descriptors)";
   if (!columns.empty()) text += " and the columns " + list_of(columns) + " of the table";
   return text;
 }
 
-/// "90 % interval logS +- 1.1; by the validation part (113 labels), which chose the epoch".
+/// For example "90 % interval of logS +- 1.1; from the validation set, which also chose the epoch, 113 labels".
 std::string calibrated(const Json& calibration) {
   std::vector<std::string> told;
   std::int64_t fewest = std::numeric_limits<std::int64_t>::max();
@@ -170,15 +171,15 @@ std::string calibrated(const Json& calibration) {
     fewest = std::min(fewest, target["labels"].get<std::int64_t>());
   }
   const auto part = calibration["part"].get<std::string>();
-  const std::string by = part == "valid"         ? "the validation part, which chose the epoch"
-                         : part == "inner_folds" ? "the training and validation part, each fifth by a model without it"
-                         : part == "folds"       ? "the folds' test parts"
-                                                 : "a part kept apart for it";
-  return list_of(told, kMostTargets) + "; by " + by + ", " + with_thousands(fewest) +
+  const std::string by = part == "valid"         ? "the validation set, which also chose the epoch"
+                         : part == "inner_folds" ? "out-of-fold predictions for the training and validation sets"
+                         : part == "folds"       ? "the folds' test sets"
+                                                 : "a separate calibration set";
+  return list_of(told, kMostTargets) + "; from " + by + ", " + with_thousands(fewest) +
          (told.size() > 1 ? " labels or more" : " labels");
 }
 
-/// "2 labels that may be wrong: logS -350.0 (row 17), ...".
+/// For example "2 labels that may be wrong: logS -350.0 (row 17), ...".
 std::string suspicious(const Json& labels) {
   std::vector<std::string> told;
   for (const Json& label : labels) {
@@ -189,16 +190,16 @@ std::string suspicious(const Json& labels) {
   }
   return with_thousands(std::ssize(labels)) +
          (labels.size() == 1 ? " label that may be wrong: " : " labels that may be wrong: ") + list_of(told, 3) +
-         "; all: -v";
+         "; -v lists all";
 }
 
-/// What whoever gets the run learns of its molecules; of many files alike the first.
+/// Which information about its molecules the run contains. Equal descriptions of several files are listed once.
 std::string held(const Json& files) {
   std::vector<std::string> told;
   for (const auto& [file, holds] : files.items())
     if (const std::string text = holds.get<std::string>(); std::ranges::find(told, text) == told.end())
       told.push_back(text);
-  return list_of(told) + " (--strip takes out what no prediction needs)";
+  return list_of(told) + " (--strip removes data that predictions do not need)";
 }
 
 }  // namespace
@@ -208,13 +209,13 @@ std::string run_headline(const Json& card) {
   const std::string molecules = "without salts and solvents, neutralised (--standardize parent)";
   return card["path"].get<std::string>() + " (" + card["kind"].get<std::string>() + ")\n" +
          line("predicts", predicts(card)) + (parents ? line("molecules", molecules) : "") +
-         (card.contains("inputs") ? line("reads", reads(card["inputs"])) : "") + line("from", made_from(card)) +
+         (card.contains("inputs") ? line("inputs", reads(card["inputs"])) : "") + line("data", made_from(card)) +
          (card.contains("start") ? line("started from", card["start"].get<std::string>()) : "") +
-         line("how good", how_good(card)) +
+         line("results", how_good(card)) +
          (card.contains("calibration") ? line("calibrated", calibrated(card["calibration"])) : "") +
-         (card.contains("lacks") ? line("lacks", list_of(card["lacks"].get<std::vector<std::string>>())) : "") +
+         (card.contains("lacks") ? line("missing", list_of(card["lacks"].get<std::vector<std::string>>())) : "") +
          (card.contains("suspicious_labels") ? line("suspicious", suspicious(card["suspicious_labels"])) : "") +
-         (card.contains("holds") ? line("holds", held(card["holds"])) : "") + line("made", made(card)) +
+         (card.contains("holds") ? line("contains", held(card["holds"])) : "") + line("created", made(card)) +
          line("model", size_of(card));
 }
 

@@ -1,4 +1,4 @@
-// What a person asks of a run first: what it predicts, from which data, how well, made when and by what.
+// Short description of a run: targets, data, results, time of training and version.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -6,7 +6,7 @@
 
 namespace molgraph {
 
-/// From run_card(): six lines, the last of which says how to see more. What the run did not record is said to be so.
+/// `card`: from run_card(). One line per topic. Marks information that the run did not record.
 std::string run_headline(const nlohmann::ordered_json& card);
 
 }  // namespace molgraph

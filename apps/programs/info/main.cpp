@@ -1,4 +1,4 @@
-// molgraph-info: the card of a run or a store, as text or JSON.
+// molgraph-info: describes a run or a store as text or JSON.
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -14,10 +14,10 @@
 namespace molgraph {
 namespace {
 
-/// RUN/report.html once more; a link to a file of the run would destroy that.
+/// Writes RUN/report.html again. Throws UsageError if it is a link to a file of the run, which would be overwritten.
 void remake_report(const std::string& run) {
   if (!std::filesystem::is_directory(run))
-    throw UsageError("--html: " + run + " is no run directory, of which alone there is a report");
+    throw UsageError("--html: " + run + " is not a run directory; only run directories have a report");
   const std::string page = run + "/" + kReportPage;
   std::vector<std::string> files;
   for (const char* name : {"model.safetensors", "run.json", "report.json", "results.csv", "metrics.csv", "splits.csv",
@@ -32,9 +32,8 @@ int info(const std::vector<std::string>& arguments) {
   bool json = false, html = false, strip = false;
   CommandLine line(
       "molgraph-info",
-      "Says what a run or a store is. Of a run: what it predicts, from which data, how well, made when and by what; "
-      "with -v\n"
-      "also all its options and numbers.",
+      "Describes a run or a store. For a run: targets, data, results, time of training and version; with -v\n"
+      "also all options and numbers.",
       "molgraph-info runs/esol\n  molgraph-info runs/esol -v\n  molgraph-info zinc.h5 --json | jq .splits\n  "
       "molgraph-info "
       "runs/esol --html");
@@ -49,7 +48,7 @@ int info(const std::vector<std::string>& arguments) {
   line.app().add_flag("--html", html, "Write PATH/report.html again, and print its path");
   line.parse(arguments);
   if (html + strip + (json || line.given("--verbose")) > 1)
-    throw UsageError("--html makes a file, --strip removes some; --json and -v print a card: one of them");
+    throw UsageError("--html, --strip and --json (or -v) cannot be combined");
   if (strip) {
     write_stdout(strip_run(path));
     return kExitDone;

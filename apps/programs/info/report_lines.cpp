@@ -29,7 +29,7 @@ std::string with_range(const Json& estimate) {
          (estimate.contains("low") ? " (" + number(estimate["low"]) + " to " + number(estimate["high"]) + ")" : "");
 }
 
-/// A row per measure, a column per part.
+/// One row per metric, one column per set.
 std::string measures(const Json& report) {
   const Json& parts = report["measures"];
   std::vector<std::string> keys;
@@ -57,7 +57,7 @@ std::string measures(const Json& report) {
   return out;
 }
 
-/// "rmse of trees 0.61, mean predictor 1.6"
+/// For example "rmse of trees 0.61, mean predictor 1.6".
 std::string beside(const Json& rows, const std::string& measure, std::size_t most) {
   std::vector<std::string> told;
   for (const Json& row : rows)
@@ -71,11 +71,11 @@ std::string noise(const Json& list) {
     told.push_back(one["name"].get<std::string>() +
                    (one.contains("best_r2")
                         ? " deviation of a label " + number(one["deviation"]) + ", best r2 " + number(one["best_r2"])
-                        : " " + text("%.1f %%", 100 * one["disagree"].get<double>()) + " of repeated pairs disagree"));
+                        : " " + text("%.1f %%", 100 * one["disagree"].get<double>()) + " of duplicate pairs disagree"));
   return list_of(told, kTargetsShown);
 }
 
-/// "0.3 to 0.4: 0.8110 (23), ..."
+/// For example "0.3 to 0.4: 0.8110 (23), ...".
 std::string bins(const Json& list) {
   std::string out;
   for (const Json& bin : list)
@@ -98,7 +98,7 @@ std::string worst(const Json& list) {
   const bool several = std::ranges::any_of(list, [&](const Json& one) { return one["target"] != list[0]["target"]; });
   for (const Json& one : list)
     told.push_back(one["id"].get<std::string>() + (several ? " " + one["target"].get<std::string>() : "") + ": label " +
-                   number(one["label"]) + ", said " + number(one["prediction"]) +
+                   number(one["label"]) + ", predicted " + number(one["prediction"]) +
                    (one.contains("similarity") ? text(" (similarity %.2f)", one["similarity"].get<double>()) : ""));
   return list_of(told, kWorstShown);
 }
@@ -114,10 +114,10 @@ std::string report_lines(const Json& report) {
   const auto judged = report["judged"].get<std::string>();
   if (report.contains("measures")) {
     out += measures(report);
-    out += line("", report.contains("folds") ? "mean over the folds (a deviation to each side)"
-                                             : "value (95 % interval by the bootstrap)");
+    out += line("", report.contains("folds") ? "mean over the folds (minus and plus one standard deviation)"
+                                             : "value (95 % bootstrap interval)");
     const auto metric = report["metric"].get<std::string>();
-    add("beside", "beside", [&](const Json& rows) { return beside(rows, metric, kMembersShown); });
+    add("beside", "compared with", [&](const Json& rows) { return beside(rows, metric, kMembersShown); });
     add("members", report.contains("folds") ? "folds" : "models",
         [&](const Json& rows) { return beside(rows, metric, kMembersShown); });
   }
@@ -127,7 +127,7 @@ std::string report_lines(const Json& report) {
   add("classes_by_similarity", "by similarity", bins);
   add("coverage", "90 % interval", coverage);
   add("worst", "worst", worst);
-  return out.empty() ? "" : "report (" + judged + " part, where none is named; report.html shows more)\n" + out;
+  return out.empty() ? "" : "report (" + judged + " set, unless another is named; report.html shows more)\n" + out;
 }
 
 }  // namespace molgraph

@@ -1,4 +1,4 @@
-// The report of a run in short: what report.html shows, for a terminal.
+// Short form of a run's report (report.html) for the terminal.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -6,8 +6,8 @@
 
 namespace molgraph {
 
-/// From report_json(): measures with intervals, other methods, members, noise, errors by similarity, coverage, the
-/// worst predictions.
+/// `report`: from report_json(). Metrics with confidence intervals, other methods, members, noise, errors by
+/// similarity, coverage and the worst predictions.
 std::string report_lines(const nlohmann::ordered_json& report);
 
 }  // namespace molgraph

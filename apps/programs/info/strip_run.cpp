@@ -23,15 +23,14 @@ struct Kind {
 constexpr std::array<Kind, 9> kKinds{
     {{kDomainFile, ""},
      {"splits.csv", "ids and SMILES of all molecules"},
-     {"valid_predictions.csv", "ids, SMILES and true values of the validation part"},
-     {"test_predictions.csv", "ids, SMILES and true values of the test part"},
+     {"valid_predictions.csv", "ids, SMILES and true values of the validation set"},
+     {"test_predictions.csv", "ids, SMILES and true values of the test set"},
      {"rejected.csv", "SMILES of rejected rows"},
-     {"report.html", "predictions and true values of the test part"},
-     {"duplicates.csv", "ids, SMILES and values of repeated molecules"},
-     {"log.txt", "messages of the training, with SMILES of some rows"},
+     {"report.html", "predictions and true values of the test set"},
+     {"duplicates.csv", "ids, SMILES and values of duplicate molecules"},
+     {"log.txt", "training messages, with SMILES of some rows"},
      {kProcessFile,
-      "fingerprints' counts and descriptors of training molecules, from which their true values can be computed",
-      true}}};
+      "fingerprint counts and descriptors of training molecules, from which their true values can be computed", true}}};
 
 std::string held_by_domain(const std::string& path) {
   try {
@@ -39,7 +38,7 @@ std::string held_by_domain(const std::string& path) {
     return "fingerprints and embeddings of " + with_thousands(summary.molecules) + " training molecules" +
            (summary.labels ? ", with ids, SMILES and true values" : "");
   } catch (const FileError&) {
-    return "fingerprints and embeddings of training molecules, perhaps with labels (the file cannot be read)";
+    return "fingerprints and embeddings of training molecules, possibly with labels (the file cannot be read)";
   }
 }
 
@@ -68,14 +67,14 @@ std::vector<FileOfMolecules> files_of_molecules(const std::string& run) {
 std::string strip_run(const std::string& run) {
   std::error_code error;
   if (!fs::is_directory(run, error)) throw UsageError("--strip needs a run directory, not " + run);
-  (void)weight_files(run);  // throws where there is no run
+  (void)weight_files(run);  // throws if there is no run
   const std::optional<RunRecord> record = read_run_record(run);
   if (record && record->finished.empty())
-    throw UsageError(run + ": its training has not ended; --resume would need what --strip takes out");
+    throw UsageError(run + ": its training is not finished; --resume needs the data that --strip removes");
   std::string told;
   for (const FileOfMolecules& file : files_of_molecules(run)) {
     if (file.needed) {
-      told += "stays: " + file.path + " (" + file.holds + "; predictions are made from it)\n";
+      told += "kept: " + file.path + " (" + file.holds + "; needed for predictions)\n";
       continue;
     }
     if (file.in_part) {
@@ -86,7 +85,7 @@ std::string strip_run(const std::string& run) {
     if (!fs::remove(file.path, error) || error) throw FileError(file.path + ": cannot be removed: " + error.message());
     told += "removed: " + file.path + " (" + file.holds + ")\n";
   }
-  return told.empty() ? run + " holds nothing of its training molecules\n" : told;
+  return told.empty() ? run + " contains no data about its training molecules\n" : told;
 }
 
 }  // namespace molgraph

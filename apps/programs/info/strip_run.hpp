@@ -1,4 +1,4 @@
-// What a run holds of the molecules it was trained on, and how to take it out.
+// Files of a run that contain information about its training molecules, and their removal.
 #pragma once
 
 #include <string>
@@ -6,19 +6,19 @@
 
 namespace molgraph {
 
-/// A file of a run that tells of training, validation or test molecules.
+/// A file of a run with information about training, validation or test molecules.
 struct FileOfMolecules {
   std::string path;
-  std::string holds;     ///< "ids and SMILES", ...
-  bool needed = false;   ///< predictions are made from it
-  bool in_part = false;  ///< the rest of the file tells of no molecule, and stays
+  std::string holds;     ///< contents, such as "ids and SMILES"
+  bool needed = false;   ///< needed for predictions
+  bool in_part = false;  ///< only a part of the file is about molecules; the rest is kept
 };
 
-/// Those of a run directory and of the runs in it (model_0, refit ...) that are there.
+/// The existing files of a run directory and of the runs in it (model_0, refit ...).
 std::vector<FileOfMolecules> files_of_molecules(const std::string& run);
 
-/// Removes those that no prediction needs, and what records hold of molecules. Returns what was done, line by line.
-/// Throws UsageError for what is no run directory and for a run whose training has not ended, FileError.
+/// Removes files that predictions do not need, and molecules from records. Returns one line per action. Throws
+/// UsageError if `run` is not a run directory or its training is not finished, and FileError.
 std::string strip_run(const std::string& run);
 
 }  // namespace molgraph

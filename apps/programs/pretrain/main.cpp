@@ -1,4 +1,4 @@
-// molgraph-pretrain: a model learns the descriptors of a corpus of molecules and becomes a start for molgraph-train.
+// molgraph-pretrain: trains a model on the descriptors of a corpus, to give pre-trained weights for molgraph-train.
 #include "apps/programs/shell/program.hpp"
 #include "apps/programs/train/train_program.hpp"
 

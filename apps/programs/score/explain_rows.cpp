@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 constexpr int kRowsPerWindow = 64;
 constexpr std::size_t kMostOfId = 64;
 
-/// "17-CHEMBL25.svg": the row, and its id as far as it is fit for a file's name.
+/// For example "17-CHEMBL25.svg": row number and id. Characters that are unsuitable for a file name become underscores.
 std::string name_of_picture(std::int64_t row, const std::string& id) {
   std::string name = std::to_string(row), safe;
   for (const char letter : id.substr(0, kMostOfId)) {
@@ -71,9 +71,9 @@ Pictures::Pictures(const ScoreOptions& options, const Predictor& predictor)
     if (!options.draw_target.empty()) throw UsageError("--draw-target needs --draw");
     return;
   }
-  if (options.explain.empty()) throw UsageError("--draw draws what --explain says: give both");
+  if (options.explain.empty()) throw UsageError("--draw draws explanations and needs --explain");
   if (rollout_ && !options.draw_target.empty())
-    throw UsageError("--draw-target: attention rollout is of no target; it needs --explain atoms");
+    throw UsageError("--draw-target: attention rollout does not refer to a target; use --explain atoms");
   if (const std::string why = why_no_drawing(); !why.empty()) throw UsageError("--draw: " + why);
   const std::vector<std::string>& names = predictor.task().names;
   if (!options.draw_target.empty()) {
@@ -86,9 +86,9 @@ Pictures::Pictures(const ScoreOptions& options, const Predictor& predictor)
   std::error_code error;
   const bool there = fs::exists(folder_, error);
   if (there && !options.batch.resume && !(fs::is_directory(folder_, error) && fs::is_empty(folder_, error)))
-    throw UsageError("--draw " + folder_ + ": is there already; pictures go into a new or an empty folder");
+    throw UsageError("--draw " + folder_ + ": exists and is not an empty folder; use a new or empty folder");
   fs::create_directories(folder_, error);
-  if (error) throw FileError(folder_ + ": cannot be made: " + error.message());
+  if (error) throw FileError(folder_ + ": cannot be created: " + error.message());
 }
 
 void Pictures::draw(const RowWindows& windows, const RowWindow& window, const std::vector<ScoredRow>& rows) const {

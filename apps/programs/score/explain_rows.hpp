@@ -1,4 +1,4 @@
-// Explanations beside predictions: molgraph-score --explain.
+// Explanations of predictions: molgraph-score --explain.
 #pragma once
 
 #include <vector>
@@ -9,36 +9,36 @@
 
 namespace molgraph {
 
-/// Of --explain: atoms or rollout, "" = none.
+/// The method of --explain: atoms or rollout; "" = none.
 ExplainMethod explain_method(const std::string& word);
 
-/// With windows so small that a signal need not wait long for the end of one.
+/// The options with smaller windows, so that a signal does not wait long for the end of a window.
 BatchOptions explained_batch(BatchOptions batch);
 
-/// The columns that explanations of this run have.
+/// The columns of explanations of this run.
 ExplainColumns explained_columns(const Predictor& predictor, ExplainMethod method);
 
-/// Adds to each row that is ok what its prediction is made of. Where a sum is not complete, the reason says so.
-/// `columns` as Predictor::explain() has them.
+/// Adds explanations to all rows with status ok. If contributions do not add up to the prediction, the reason reports
+/// it. `columns`: as for Predictor::explain().
 void explain_rows(const Predictor& predictor, const RowWindow& window, const std::vector<float>& columns,
                   std::vector<ScoredRow>& rows);
 
-/// Pictures of explanations in a folder, of the first kMostPictures rows.
+/// Drawings of explanations for the first kMostPictures rows, in a folder.
 class Pictures {
  public:
   static constexpr std::int64_t kMostPictures = 10'000;
 
-  /// `folder` "" = none are asked for. Throws UsageError for a folder that holds something already (unless an output is
-  /// gone on with), a target that is none, and without an explanation; FileError if the folder cannot be made.
+  /// `options.draw` "" = no drawings. Throws UsageError for a folder that is not empty (except with --resume), an
+  /// unknown target or a missing --explain; FileError if the folder cannot be created.
   Pictures(const ScoreOptions& options, const Predictor& predictor);
 
-  /// Of the rows that are ok. May be called by several threads. Throws FileError.
+  /// Draws the rows with status ok. Thread-safe. Throws FileError.
   void draw(const RowWindows& windows, const RowWindow& window, const std::vector<ScoredRow>& rows) const;
 
  private:
   std::string folder_;
   std::size_t target_ = 0;
-  std::string name_;  ///< of the target
+  std::string name_;  ///< target, or "attention rollout"
   bool rollout_ = false;
   FeaturizerOptions featurizer_;
 };

@@ -1,4 +1,4 @@
-// molgraph-score: a table of molecules in, the same table with the model's predictions out, in constant memory.
+// molgraph-score: adds a model's predictions to a table of molecules, in constant memory.
 #include <CLI/CLI.hpp>
 
 #include "apps/programs/score/score.hpp"
@@ -12,7 +12,7 @@ ScoreOptions parse(const std::vector<std::string>& arguments) {
   CommandLine line(
       "molgraph-score",
       "Scores molecules with a trained model. Every input row gives one output row, in order, with all its\n"
-      "columns and the new ones <target>_pred, status and reason; a row that cannot be scored says why.",
+      "columns and the new ones <target>_pred, status and reason; the reason explains why a row cannot be scored.",
       "molgraph-score -m runs/esol -i library.csv.gz -o scored.csv\n"
       "  zcat library.smi.gz | molgraph-score -m runs/esol -i - -o - | head");
   CLI::App& app = line.app();

@@ -18,15 +18,15 @@
 namespace molgraph {
 namespace {
 
-/// By the suffix of a file; a stream without one is as the input. Throws UsageError on a suffix that means something
-/// else.
+/// The output format: by suffix; for a stream without a suffix, TSV for TSV input, otherwise CSV. Throws UsageError for
+/// any other suffix.
 RowFormat format_for(const std::string& output, TableFormat input) {
   if (const auto format = format_of_lines(output)) return *format;
   if (is_output_stream(output)) return input == TableFormat::tsv ? RowFormat::tsv : RowFormat::csv;
   throw UsageError(output + ": the suffix must be .csv, .tsv or .jsonl, each also with .gz (- is standard output)");
 }
 
-/// Predictions of a window, with the nearest training molecules if there are any.
+/// Predictions for a window, with the nearest training molecules if `training` is set.
 std::vector<ScoredRow> score_window(const Predictor& predictor, const std::optional<TrainingMolecules>& training,
                                     bool explain, const InputCells& cells, const RowWindow& window) {
   const std::vector<float> columns = cells.values(window);
@@ -57,7 +57,7 @@ std::vector<ScoredRow> score_window(const Predictor& predictor, const std::optio
 int score(const ScoreOptions& options) {
   const bool explain = !options.explain.empty();
   const BatchOptions batch = explain ? explained_batch(options.batch) : options.batch;
-  (void)format_for(batch.output, TableFormat::automatic);  // refused before any work
+  (void)format_for(batch.output, TableFormat::automatic);  // fails early for a wrong suffix
   PredictorOptions wanted = batch.predictor();
   wanted.calibrate = options.calibrate;
   wanted.interval = options.interval;
@@ -67,9 +67,9 @@ int score(const ScoreOptions& options) {
   spdlog::debug("{} model(s), {}", predictor.num_runs(), predictor.featurizer().canonical_text());
   tell_model(predictor);
   if (const auto without = predictor.without_interval(); !without.empty())
-    spdlog::warn("No interval for {} (too few labels, or classes)", list_of(without, 5));
+    spdlog::warn("No interval for {} (too few labels, or a classification target)", list_of(without, 5));
   const bool nearest = !options.nearest.empty();
-  if (nearest && predictor.num_runs() > 1) throw UsageError("--nearest is measured in one model's space: give one -m");
+  if (nearest && predictor.num_runs() > 1) throw UsageError("--nearest uses one model's embedding space: give one -m");
   refuse_overwriting(batch, predictor.files(), {{options.nearest, "--nearest"}});
   const Pictures pictures(options, predictor);
   InputRange range = open_input(batch);

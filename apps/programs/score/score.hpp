@@ -1,4 +1,4 @@
-// Tables of molecules in, the same tables with a model's predictions out.
+// Adds a model's predictions to tables of molecules.
 #pragma once
 
 #include <string>
@@ -11,13 +11,13 @@ namespace molgraph {
 struct ScoreOptions {
   BatchOptions batch;
   std::vector<std::string> models;
-  std::string nearest;      ///< the training molecules to measure the distance from; "" = none
-  bool individual = false;  ///< a column per model of an ensemble
+  std::string nearest;      ///< store or table of training molecules, for distances; "" = none
+  bool individual = false;  ///< a column for each model of an ensemble
   bool calibrate = true;
-  double interval = 0;            ///< level; 0 = no columns
+  double interval = 0;            ///< coverage; 0 = no columns
   bool domain = false;            ///< columns domain_...
   std::string explain;            ///< "atoms" or "rollout"; "" = no columns
-  std::string draw, draw_target;  ///< folder for pictures of the explanations; "" = none, the first target
+  std::string draw, draw_target;  ///< folder for drawings, "" = none; target to draw, "" = the first
 };
 
 /// Returns the exit code. Throws UsageError, DataError, FileError, Stopped, ClosedPipe.

@@ -9,7 +9,7 @@
 namespace molgraph {
 namespace {
 
-/// A sink that keeps embeddings instead of writing them.
+/// A sink that collects embeddings in memory.
 class Keep : public RowSink<Embedding> {
  public:
   explicit Keep(TrainingMolecules& molecules) : molecules_(molecules) {}
@@ -62,7 +62,7 @@ TrainingMolecules embed_training_molecules(const std::string& path, const Predic
         },
         keep);
   }
-  if (molecules.ids.empty()) throw DataError(path + ": not one molecule to be near to");
+  if (molecules.ids.empty()) throw DataError(path + ": contains no valid molecule");
   molecules.rows.finish();
   return molecules;
 }

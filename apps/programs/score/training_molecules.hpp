@@ -1,4 +1,4 @@
-// The nearest training molecule in embedding space: how far a molecule lies from what a model has seen.
+// Embeddings of training molecules, for the distance to the nearest of them.
 #pragma once
 
 #include <string>
@@ -15,8 +15,8 @@ struct TrainingMolecules {
   std::vector<std::string> ids;  ///< [rows]
 };
 
-/// Embeds the molecules of a store or a table (pooling token, last layer); rows without a molecule are left out.
-/// Threads 0 = all cores. Throws FileError and DataError as readers do, DataError if no molecule is left.
+/// Embeds the molecules of a store or a table (pooling token, last layer) and skips rows without a molecule. `threads`
+/// 0 = all cores. Throws FileError and DataError like the readers, and DataError if there are no molecules.
 TrainingMolecules embed_training_molecules(const std::string& path, const Predictor& predictor, int threads);
 
 }  // namespace molgraph

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t kShownKey = 60;  ///< characters of a key in a message
 
-/// "--max_atoms=5" -> "--max-atoms=5": names only, values stay.
+/// Replaces underscores in the name but not in the value: "--max_atoms=5" -> "--max-atoms=5".
 std::string with_hyphens(std::string argument) {
   const auto end = argument.begin() + static_cast<std::ptrdiff_t>(std::min(argument.find('='), argument.size()));
   std::replace(argument.begin(), end, '_', '-');
@@ -36,7 +36,7 @@ std::vector<std::string> long_names(const CLI::App& app) {
   return names;
 }
 
-/// Normalises the names of long flags and refuses those that do not exist, with a suggestion.
+/// Normalises the names of long flags. Throws UsageError with a suggestion for unknown flags.
 std::vector<std::string> checked_flags(const CLI::App& app, const std::vector<std::string>& arguments) {
   std::vector<std::string> result;
   bool only_values = false;
@@ -57,7 +57,7 @@ std::vector<std::string> checked_flags(const CLI::App& app, const std::vector<st
   return result;
 }
 
-/// Options named on the command line, before it is parsed: a configuration file must not touch them.
+/// Options named on the command line, found before parsing. A configuration file must not change them.
 std::vector<const CLI::Option*> options_named_in(const CLI::App& app, const std::vector<std::string>& arguments) {
   std::vector<const CLI::Option*> named;
   for (const std::string& argument : arguments) {
@@ -73,13 +73,13 @@ std::vector<const CLI::Option*> options_named_in(const CLI::App& app, const std:
   return named;
 }
 
-/// Positional ones too: by a parse of the command line alone, whose values the real one sets again. Throws
-/// CLI::ParseError.
+/// Adds all options on the command line to `named`, including positional ones. Parses the command line without the
+/// configuration file; the final parse sets the values again. Throws CLI::ParseError.
 void add_options_counted(CLI::App& app, std::vector<std::string> arguments, std::vector<const CLI::Option*>& named) {
   std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
   try {
     app.parse(arguments);
-  } catch (const CLI::RequiredError&) {  // the configuration file may have it
+  } catch (const CLI::RequiredError&) {  // the configuration file may contain the option
   }
   for (const CLI::Option* option : app.get_options())
     if (option->count() > 0) named.push_back(option);
@@ -109,10 +109,10 @@ std::string value_text(const toml::node& node, const std::string& where) {
     out << *real;
     return out.str();
   }
-  throw UsageError(where + ": must be a text, a number, true, false or a list of these");
+  throw UsageError(where + ": must be text, a number, true, false or a list of these");
 }
 
-/// The file's entries as further arguments, without those that the command line names.
+/// Converts the file's entries to arguments, except options that the command line names.
 std::vector<std::string> arguments_of_config(const CLI::App& app, const std::string& file,
                                              const std::vector<const CLI::Option*>& named) {
   toml::table table;
@@ -154,7 +154,7 @@ std::vector<std::string> arguments_of_config(const CLI::App& app, const std::str
     }
     result.push_back(name);
     result.insert(result.end(), values.begin(), values.end());
-    if (values.size() < most) result.push_back("--");  // ends a list that could go on
+    if (values.size() < most) result.push_back("--");  // ends a list that accepts more values
   }
   return result;
 }
@@ -173,7 +173,7 @@ struct CommandLine::State {
   CLI::App app;
   std::string config;
   bool help = false, help_all = false, version = false, verbose = false, quiet = false;
-  std::vector<std::string> advanced_groups;  // shown by --help-all alone
+  std::vector<std::string> advanced_groups;  // shown only by --help-all
   CommonOptions* common = nullptr;
   std::vector<const CLI::Option*> named;  // on the command line
 };
@@ -186,7 +186,7 @@ CommandLine::CommandLine(const std::string& name, const std::string& what, const
   app.name(name);
   app.description(what);
   app.formatter(std::make_shared<HelpFormatter>());
-  app.set_help_flag();  // ours: help works although a required option is missing
+  app.set_help_flag();  // replaced by our flag, which works even if a required option is missing
   app.option_defaults()->group("Common");
   app.add_flag("-h,--help", state_->help, "Show this text and exit");
   app.add_flag("--version", state_->version, "Show the version and exit");
@@ -302,7 +302,7 @@ void CommandLine::parse(const std::vector<std::string>& arguments) {
     if (const std::string file = config_file_in(all); !file.empty()) {
       add_options_counted(state.app, all, state.named);
       const auto more = arguments_of_config(state.app, file, state.named);
-      // In front: a bare "--" on the command line ends the options.
+      // Inserted in front, because a bare "--" on the command line ends the options.
       all.insert(all.begin(), more.begin(), more.end());
     }
     std::reverse(all.begin(), all.end());  // CLI11 takes them from the back
@@ -310,7 +310,7 @@ void CommandLine::parse(const std::vector<std::string>& arguments) {
   } catch (const CLI::ParseError& error) {
     throw UsageError(error.what());
   }
-  if (state.verbose && state.quiet) throw UsageError("-v and -q contradict each other");
+  if (state.verbose && state.quiet) throw UsageError("-v and -q cannot be combined");
   if (state.verbose) spdlog::set_level(spdlog::level::debug);
   if (state.quiet) {
     spdlog::set_level(spdlog::level::warn);

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Device and inode of a file; of one that is not there yet, those of its folder, and its name.
+/// Device and inode of a file; for a file that does not exist yet, those of its folder and the file's name.
 using Identity = std::tuple<dev_t, ino_t, std::string>;
 
 std::optional<Identity> identity_of(const struct stat& info) {
@@ -23,7 +23,7 @@ std::optional<Identity> identity_of(const struct stat& info) {
   return Identity{info.st_dev, info.st_ino, ""};
 }
 
-/// Nothing for what cannot be overwritten.
+/// Returns nothing for a path that cannot be overwritten.
 std::optional<Identity> identity_of(const std::string& path, int standard_stream) {
   struct stat info {};
   if (path == "-") {
@@ -52,7 +52,7 @@ void refuse_overwriting(const std::vector<FileRole>& inputs, const std::vector<F
     for (const FileRole& input : inputs) {
       if (identity_of(input.path, STDIN_FILENO) != written[o]) continue;
       throw UsageError(shown(outputs[o], " (standard output)") + " is the same file as " +
-                       shown(input, " (standard input)") + ", which would be destroyed");
+                       shown(input, " (standard input)") + ", which would be overwritten");
     }
     for (std::size_t other = 0; other < o; ++other) {
       if (written[other] != written[o] || outputs[other].role == outputs[o].role) continue;
@@ -79,7 +79,7 @@ void refuse_folder_inside(const std::vector<FileRole>& inputs, const FileRole& o
     for (const FileRole& input : inputs) {
       if (!here || input.path == "-" || identity_of(input.path, STDIN_FILENO) != here) continue;
       throw UsageError(output.role + " " + output.path + " lies inside " + input.role + " " + input.path +
-                       ", or is the same");
+                       " or is the same folder");
     }
   }
 }

@@ -1,4 +1,4 @@
-// What a program reads and what it writes: an output that is an input would be destroyed, so it is refused beforehand.
+// Checks of a program's input and output files. Writing to an input file would destroy it, so this is a usage error.
 #pragma once
 
 #include <string>
@@ -6,21 +6,21 @@
 
 namespace molgraph {
 
-/// A file and what it is to the program, for messages: "the input", "--rejected".
+/// A file and its role in messages, such as "the input" or "--rejected".
 struct FileRole {
   std::string path;  ///< "-" = standard input or output
   std::string role;
 };
 
-/// Throws UsageError if an output is the same file as an input or as an output of another role: by device and inode, so
-/// through symbolic and hard links, and for files that are not there yet by folder and name. Pipes, terminals and
-/// devices may be both. Call it before anything is opened for writing.
+/// Throws UsageError if an output is the same file as an input or as an output with another role. Files are compared by
+/// device and inode, which detects symbolic and hard links, and files that do not exist yet by folder and name. Pipes,
+/// terminals and devices may be both input and output. Call this before opening anything for writing.
 void refuse_overwriting(const std::vector<FileRole>& inputs, const std::vector<FileRole>& outputs);
 
-/// The role of several files.
+/// Assigns one role to several files.
 std::vector<FileRole> in_role(const std::string& role, const std::vector<std::string>& paths);
 
-/// Throws UsageError if the folder `output`, there or not, is an input or would lie inside one.
+/// Throws UsageError if the folder `output` is an input or is inside one. The folder need not exist.
 void refuse_folder_inside(const std::vector<FileRole>& inputs, const FileRole& output);
 
 }  // namespace molgraph

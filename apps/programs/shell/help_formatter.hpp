@@ -12,7 +12,7 @@ namespace molgraph {
 inline constexpr std::size_t kNameColumn = 34;  ///< width of the column of flags
 inline constexpr std::size_t kHelpWidth = 110;
 
-/// Flags on the left, a wrapped sentence with the default on the right.
+/// Flags in the left column; wrapped description and default in the right column.
 class HelpFormatter : public CLI::Formatter {
  public:
   std::string make_option(const CLI::Option* option, bool is_positional) const override {
@@ -41,7 +41,7 @@ class HelpFormatter : public CLI::Formatter {
     return wrapped(std::move(name), text);
   }
 
-  /// The program's own groups first, "Common" last.
+  /// Prints the group "Common" last.
   std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode) const override {
     std::vector<std::string> groups = app->get_groups();
     std::stable_partition(groups.begin(), groups.end(), [](const std::string& group) { return group != "Common"; });

@@ -1,4 +1,4 @@
-// Log lines from files that also include LibTorch, whose bundled fmt does not go with spdlog's.
+// Logging for files that also include LibTorch, whose bundled fmt is incompatible with spdlog's.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@ void log_info(const std::string& line);
 void log_warning(const std::string& line);
 void log_warnings(const std::vector<std::string>& lines);
 
-/// Copies all log lines into a file while it lives; appends. Throws FileError.
+/// Appends all log lines to a file during the object's lifetime. Throws FileError.
 class LogFile {
  public:
   explicit LogFile(const std::string& path);

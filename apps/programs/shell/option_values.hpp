@@ -1,4 +1,4 @@
-// Ranges of numbers and lists of words on the command line: checked when it is parsed, shown by --help.
+// Number ranges and allowed words of command-line options: checked by the parser and shown by --help.
 #pragma once
 
 #include <string>
@@ -12,9 +12,9 @@ class Option;
 
 namespace molgraph {
 
-/// Checks the option's values when the command line is parsed, and shows the range in --help.
+/// Makes the parser check that the option's values are in `range`, and shows the range in --help.
 CLI::Option* limit(CLI::Option* option, const NumberRange& range);
-/// The same for words.
+/// The same for a list of allowed words.
 CLI::Option* choose(CLI::Option* option, std::vector<std::string> words);
 
 }  // namespace molgraph

@@ -1,4 +1,4 @@
-// Items one after the other, work on them by several threads at once, results taken in the items' order.
+// A pipeline that reads items one at a time, processes them in several threads and consumes the results in input order.
 #pragma once
 
 #include <condition_variable>
@@ -16,14 +16,14 @@ namespace molgraph {
 
 template <class Item, class Result>
 struct OrderedPipeline {
-  std::function<bool(Item&)> next;        ///< the next item; false at the end. Called by one thread at a time.
-  std::function<Result(Item&&)> work;     ///< called by `threads` threads
-  std::function<void(Result&&)> consume;  ///< called by the caller of run(), in order
-  std::function<void()> cancel;           ///< makes a next() that waits return false
+  std::function<bool(Item&)> next;        ///< reads the next item; false at the end. Called by one thread at a time.
+  std::function<Result(Item&&)> work;     ///< called concurrently by `threads` threads
+  std::function<void(Result&&)> consume;  ///< called in order, in the thread that calls run()
+  std::function<void()> cancel;           ///< makes a waiting next() return false
   int threads = 1;
 
-  /// What `next` or `work` threw is thrown again after the results of the items before it were consumed. Whatever is
-  /// thrown, all threads have ended when run() does. At most threads + 4 items are under way: bounded memory.
+  /// Rethrows an exception of `next` or `work` after consuming the results of all earlier items. All threads have ended
+  /// when run() returns or throws. At most threads + 4 items are in progress, so memory is bounded.
   void run();
 };
 
@@ -35,9 +35,9 @@ void OrderedPipeline<Item, Result>::run() {
   };
   std::mutex source, mutex;
   std::condition_variable changed;
-  std::map<std::int64_t, Outcome> finished;  // by the item's number
-  std::int64_t started = 0, consumed = 0;    // items
-  bool ended = false;                        // no more items are to be started
+  std::map<std::int64_t, Outcome> finished;  // key: item number
+  std::int64_t started = 0, consumed = 0;    // numbers of items
+  bool ended = false;                        // start no more items
   const std::int64_t most_under_way = std::int64_t{threads} + 4;
 
   const auto loop = [&] {

@@ -23,10 +23,10 @@
 namespace molgraph {
 namespace {
 
-/// One whole gzip member; concatenated members are a valid .gz file.
+/// A complete gzip member. Concatenated members are a valid .gz file.
 std::string gzip_member(std::string_view bytes) {
   z_stream stream{};
-  constexpr int kGzip = 16;  // added to the window bits it asks zlib for a gzip header
+  constexpr int kGzip = 16;  // added to the window bits: zlib then writes a gzip header
   if (deflateInit2(&stream, 6, Z_DEFLATED, MAX_WBITS + kGzip, 8, Z_DEFAULT_STRATEGY) != Z_OK) throw std::bad_alloc();
   std::string out;
   char block[1 << 16];
@@ -88,7 +88,7 @@ OutputFile::OutputFile(const std::string& path, std::uint64_t kept)
   if (fstat(descriptor_, &info) != 0 || static_cast<std::uint64_t>(info.st_size) < kept ||
       ftruncate(descriptor_, static_cast<off_t>(kept)) != 0 || lseek(descriptor_, 0, SEEK_END) < 0) {
     close(descriptor_);
-    throw FileError(opened + ": cannot be continued behind byte " + std::to_string(kept));
+    throw FileError(opened + ": cannot be continued after byte " + std::to_string(kept));
   }
   part_ = opened;
   bytes_ = kept;

@@ -1,4 +1,4 @@
-// A results file that grows as OUT.part and gets its name when it is whole; or standard output; plain or gzipped.
+// An output file, plain or gzipped, that is written as OUT.part and renamed when complete; or standard output.
 #pragma once
 
 #include <cstdint>
@@ -9,25 +9,25 @@ namespace molgraph {
 
 class OutputFile {
  public:
-  /// `path` "-" = standard output. A name that ends with .gz is written as a chain of gzip members, one per write().
-  /// A path that exists and is no regular file (/dev/null, a named pipe) is written to directly; a symbolic link is
-  /// followed, OUT is the file it leads to. `kept` > 0: goes on behind that many bytes of OUT.part. Throws FileError,
-  /// also while another process writes the same OUT.part.
+  /// `path` "-" = standard output. If the name ends with .gz, each write() appends one gzip member. An existing path
+  /// that is not a regular file (/dev/null, a named pipe) is written directly. A symbolic link is followed; OUT is its
+  /// target. `kept` > 0: appends after that many bytes of OUT.part. Throws FileError, also if another process is
+  /// writing the same OUT.part.
   explicit OutputFile(const std::string& path, std::uint64_t kept = 0);
-  /// Removes OUT.part unless finish() or keep_part() was called.
+  /// Deletes OUT.part unless finish() or keep_part() was called.
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
-  /// Throws FileError (full disk ...), ClosedPipe.
+  /// Throws FileError (for example, if the disk is full) and ClosedPipe.
   void write(std::string_view bytes);
-  /// Bytes of the file so far, gzipped ones where it is.
+  /// Current size of the file in bytes, after compression.
   std::uint64_t bytes() const { return bytes_; }
-  /// What is written so far survives a power failure.
+  /// Flushes the data to disk, so that they survive a power failure.
   void flush_to_disk();
   /// Flushes to disk and renames OUT.part to OUT.
   void finish();
-  /// Leaves what was written under the name returned; "" when it went to a stream.
+  /// Keeps OUT.part and returns its name; "" for a stream.
   std::string keep_part();
 
  private:
@@ -37,15 +37,15 @@ class OutputFile {
   bool gzip_ = false, whole_ = false, terminal_ = false;
 };
 
-/// Whether OutputFile would write to a stream, which cannot be gone on with.
+/// Whether `path` is a stream for OutputFile. Output to a stream cannot be resumed.
 bool is_output_stream(const std::string& path);
 
-/// Lines gathered into blocks. Leaves nothing unless finish() was called.
+/// Writes lines in blocks. Leaves no file unless finish() was called.
 class LineFile {
  public:
   explicit LineFile(const std::string& path) : file_(path) {}
   void add(std::string_view line);
-  /// All lines so far are on the disk, so that finish() can hardly fail.
+  /// Writes all lines to disk, so that finish() is unlikely to fail.
   void flush();
   void finish();
 
@@ -54,7 +54,7 @@ class LineFile {
   std::string text_;
 };
 
-/// The name without ".gz", in lower case: where suffixes are looked up.
+/// The name in lower case and without ".gz", for comparisons of suffixes.
 std::string without_gz(const std::string& path);
 
 }  // namespace molgraph

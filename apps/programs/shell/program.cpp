@@ -26,7 +26,7 @@
 namespace molgraph {
 namespace {
 
-constexpr std::size_t kMostSaid = 8;  // about the form of inputs
+constexpr std::size_t kMostSaid = 8;  // messages about the format of inputs
 
 std::atomic<int> stop_signal{0};
 static_assert(std::atomic<int>::is_always_lock_free);
@@ -35,7 +35,7 @@ extern "C" void on_stop_signal(int signal) {
   if (stop_signal.exchange(signal) != 0) _exit(128 + signal);
 }
 
-/// What stands before a message: nothing for information, a word for the rest. Takes a standing progress bar away
+/// The prefix of a log message: the program's name and, for warnings and errors, the level. Erases the progress bar
 /// first.
 class LevelWord : public spdlog::custom_flag_formatter {
  public:
@@ -61,8 +61,7 @@ void set_up_log(const std::string& program) {
   spdlog::set_default_logger(std::move(logger));
 }
 
-/// Error messages with lines that people can read: of a very long one, such as a path of thousands of characters, both
-/// ends.
+/// Shortens very long lines of an error message, such as a path of thousands of characters, to their two ends.
 std::string readable(std::string_view message) {
   constexpr std::size_t kMost = 1000, kEnd = 400;
   std::string text;
@@ -81,13 +80,13 @@ std::string reason_of(const std::filesystem::filesystem_error& error) {
   return first + (second.empty() ? "" : " and " + second) + (first.empty() ? "" : ": ") + error.code().message();
 }
 
-/// Libraries put a stack trace behind the first line of what().
+/// The first line of what(). Libraries append a stack trace.
 std::string first_line(const char* text) {
   const std::string_view whole(text);
   return std::string(whole.substr(0, whole.find('\n')));
 }
 
-/// Standard input, output and error are open, so that no data file becomes one of them by accident.
+/// Opens /dev/null for closed standard streams, so that no data file gets one of their descriptors.
 void open_missing_standard_streams() {
   for (int descriptor = 0; descriptor < 3; ++descriptor) {
     if (fcntl(descriptor, F_GETFD) == -1 && errno == EBADF) {
@@ -101,14 +100,14 @@ void open_missing_standard_streams() {
 void let_waiting_threads_sleep(char** argv) {
   if (std::getenv("OMP_WAIT_POLICY") != nullptr || std::getenv("GOMP_SPINCOUNT") != nullptr) return;
   ::setenv("OMP_WAIT_POLICY", "passive", 1);
-  ::execv("/proc/self/exe", argv);  // where this is impossible, the program goes on as it is
+  ::execv("/proc/self/exe", argv);  // if this fails, the program continues without a restart
 }
 
 std::string version_text() { return std::string("molgraph ") + MOLGRAPH_VERSION; }
 
 int run_program(int argc, char** argv, const std::function<int(const std::vector<std::string>& arguments)>& body) {
   open_missing_standard_streams();
-  // A closed pipe and a file above the limit of `ulimit -f` are errors of write(), which end the program in order.
+  // A closed pipe and a file above the limit of `ulimit -f` then make write() fail, and the program ends in order.
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
   set_up_log(argc > 0 ? std::filesystem::path(argv[0]).filename().string() : "molgraph");
@@ -132,7 +131,7 @@ int run_program(int argc, char** argv, const std::function<int(const std::vector
     spdlog::error("{}", readable(error.what()));
     return kExitFile;
   } catch (
-      const std::filesystem::filesystem_error& error) {  // a folder that cannot be made, a name that is too long ...
+      const std::filesystem::filesystem_error& error) {  // a folder that cannot be created, a name that is too long ...
     spdlog::error("{}", readable(reason_of(error)));
     return kExitFile;
   } catch (const RunError& error) {
@@ -151,12 +150,12 @@ int run_program(int argc, char** argv, const std::function<int(const std::vector
 void catch_stop_signals() {
   struct sigaction action {};
   action.sa_handler = on_stop_signal;
-  action.sa_flags = SA_RESTART;  // the flag is looked at between pieces of work, no read or write fails for it
+  action.sa_flags = SA_RESTART;  // signals do not make reads and writes fail; the flag is checked between steps
   sigemptyset(&action.sa_mask);
   for (const int signal : {SIGINT, SIGTERM}) {
     struct sigaction before {};
     sigaction(signal, nullptr, &before);
-    if (before.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);  // nohup and "&" in scripts stay in force
+    if (before.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);  // respects nohup and "&" in scripts
   }
 }
 
@@ -174,7 +173,7 @@ ReadingHooks reading_hooks() {
     auto& before = said[warning ? 1 : 0];
     if (before.size() > kMostSaid || !before.insert(text).second) return;
     const auto level = warning ? spdlog::level::warn : spdlog::level::info;
-    spdlog::log(level, "{}", before.size() > kMostSaid ? "the same of further inputs is not said" : text);
+    spdlog::log(level, "{}", before.size() > kMostSaid ? "further messages of this kind are not shown" : text);
   };
   return hooks;
 }

@@ -1,4 +1,4 @@
-// What every program shares: the command line, logs, exit codes, signals, closed pipes and progress.
+// Code that all programs share: command line, log, exit codes, signals, closed pipes and progress.
 #pragma once
 
 #include <cstdint>
@@ -21,27 +21,28 @@ namespace molgraph {
 
 // --- running a program ---
 
-/// Exit codes of every program; a program stopped by a signal ends with 128 + its number (130, 143).
+/// Exit codes of all programs. After a signal, the exit code is 128 + the signal's number (130, 143).
 enum ExitCode : int { kExitDone = 0, kExitFailed = 1, kExitUsage = 2, kExitData = 3, kExitFile = 4 };
 
-/// Thrown when the reader of standard output has gone (`| head`); run_program() ends quietly with code 0.
+/// Thrown if standard output is a closed pipe (`| head`); run_program() then returns 0 without a message.
 struct ClosedPipe {};
-/// Thrown to end early and well, after --help or --version.
+/// Thrown to end the program early without an error, after --help or --version.
 struct EndProgram {
   int code = kExitDone;
 };
 
-/// The body of a main(): sets up the log (spdlog, to stderr), runs `body` with the arguments after the program's name,
-/// and turns exceptions into one line on stderr and an exit code: UsageError 2, DataError 3, FileError 4, RunError and
-/// others 1; Stopped is 128 + its signal.
+/// Runs a program: sets up the log (spdlog, to stderr) and calls `body` with the arguments after the program's name.
+/// Converts exceptions to one line on stderr and an exit code: UsageError 2, DataError 3, FileError 4, RunError and
+/// others 1, Stopped 128 + its signal.
 int run_program(int argc, char** argv, const std::function<int(const std::vector<std::string>& arguments)>& body);
 
-/// LibTorch's OpenMP threads spin while they wait: on a machine that does anything else, training then slows down
-/// several times over. The policy is read when that library loads, so this sets OMP_WAIT_POLICY=passive, unless the
-/// user chose one, and starts the program anew, once. For mains that compute with LibTorch; first thing in main().
+/// Sets OMP_WAIT_POLICY=passive, unless the user set a policy, and restarts the program once. Without this, LibTorch's
+/// OpenMP threads spin while they wait, and training is several times slower if other programs use the machine. A
+/// restart is necessary because the library reads the policy when it is loaded. Call this first in the main() of a
+/// program that computes with LibTorch.
 void let_waiting_threads_sleep(char** argv);
 
-/// From now on nothing but errors is logged, and no progress shown.
+/// Logs only errors and shows no progress from now on.
 void log_errors_only();
 
 /// "molgraph 0.1.0"
@@ -49,7 +50,7 @@ std::string version_text();
 
 // --- the command line ---
 
-/// Values of the options that several programs have; a program asks for those that mean something to it.
+/// Values of options that several programs share. Each program adds the options that it uses.
 struct CommonOptions {
   int threads = 0;              ///< 0 = all cores this process may use
   std::string device = "auto";  ///< auto, cpu, cuda or cuda:N
@@ -57,10 +58,10 @@ struct CommonOptions {
   std::string data_dir;  ///< "" = $MOLGRAPH_DATA, else the XDG cache
   int max_atoms = 1024;  ///< larger molecules are reported as too_large
 };
-/// Which of them to add; combine with |.
+/// Selects common options; combine with |.
 enum CommonOption : unsigned { kThreads = 1, kDevice = 2, kSeed = 4, kDataDir = 8, kMaxAtoms = 16 };
 
-/// The number in "cuda:N" (0 for "cuda"), or kNoGpu for the CPU. Throws UsageError on anything else.
+/// Returns N for "cuda:N", 0 for "cuda" and kNoGpu for "cpu" and "auto". Throws UsageError for any other text.
 inline constexpr int kNoGpu = -1;
 int gpu_of_device(const std::string& device);
 
@@ -68,16 +69,16 @@ int gpu_of_device(const std::string& device);
 struct TableFlags {
   std::string format = "auto";
   TableOptions table;  ///< `format` and `hooks` are filled in by options()
-  /// Throws UsageError on an unknown format.
+  /// Throws UsageError if the format is unknown.
   TableOptions options() const;
 };
 
-/// A CLI11 application with the project's rules: help that begins with an example, -v/-q, --version, --config FILE.toml
-/// (keys are long flag names; the command line wins), hyphens and underscores alike in flag names, "did you mean".
-/// Mains that add options include <CLI/CLI.hpp> and use app().
+/// A CLI11 application with the project's conventions: --help begins with an example; -v/-q, --version and --config
+/// FILE.toml (keys are long flag names; the command line takes precedence); hyphens and underscores are equivalent in
+/// flag names; unknown flags give a suggestion. Programs that add options include <CLI/CLI.hpp> and use app().
 class CommandLine {
  public:
-  /// `example` may have several lines. `name` is the program's ("molgraph-score").
+  /// `name`: of the program ("molgraph-score"). `example` may have several lines.
   CommandLine(const std::string& name, const std::string& what, const std::string& example);
   ~CommandLine();
   CommandLine(const CommandLine&) = delete;
@@ -90,15 +91,15 @@ class CommandLine {
   void add_table(TableFlags& flags);
   /// Adds --help-all; --help then hides the options of these groups.
   void add_help_all(std::vector<std::string> advanced_groups);
-  /// Throws UsageError, or EndProgram after --help and --version. Sets the log's level by -v and -q.
+  /// Sets the log level according to -v and -q. Throws UsageError, and EndProgram after --help and --version.
   void parse(const std::vector<std::string>& arguments);
-  /// Was the option given, on the command line or in the configuration file? After parse(); `option` as "--lr".
+  /// Whether the command line or the configuration file contains the option, such as "--lr". Call after parse().
   bool given(const std::string& option) const;
-  /// Does it stand on the command line itself?
+  /// Whether the command line itself contains the option.
   bool named(const std::string& option) const;
-  /// True with -q: no progress, warnings only.
+  /// True with -q: only warnings and errors, no progress.
   bool quiet() const;
-  /// The file of --config, "" if none.
+  /// The --config file; "" = none.
   const std::string& config_file() const;
 
  private:
@@ -108,21 +109,21 @@ class CommandLine {
 
 // --- signals and pipes ---
 
-/// From now on the first SIGINT or SIGTERM only sets a flag; a second one ends the process at once.
+/// From now on, the first SIGINT or SIGTERM only sets a flag. A second one ends the process immediately.
 void catch_stop_signals();
-/// The signal that asked this process to stop, or 0.
+/// The signal received by this process, or 0.
 int stop_requested();
 
-/// Writes all bytes to a file descriptor. Throws ClosedPipe when the reader has gone, FileError (with `name`)
-/// otherwise.
+/// Writes all bytes to a file descriptor. Throws ClosedPipe if the pipe is closed, and FileError (with `name`) after
+/// any other error.
 void write_all(int descriptor, std::string_view bytes, const std::string& name);
-/// The same for standard output; a progress bar makes way.
+/// The same for standard output; erases the progress bar first.
 void write_stdout(std::string_view bytes);
 
 // --- progress ---
 
-/// Progress to stderr: a bar with rate and time left on a terminal, else a plain line every 30 seconds; nothing with
-/// -q. Use it from one thread. Log lines may be written while a bar stands: they appear above it.
+/// Progress on stderr: on a terminal a bar with rate and remaining time, otherwise a line every 30 seconds; nothing
+/// with -q. Not thread-safe. Log lines written while a bar is shown appear above it.
 class Progress {
  public:
   /// "Featurising", "molecules"; `total` 0 = unknown.
@@ -132,16 +133,16 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// Cheap; prints at most ten times a second. `note` stands at the end of the line, such as "loss 0.123".
+  /// Prints at most ten times per second; cheap otherwise. `note` is the end of the line, such as "loss 0.123".
   void update(std::int64_t done, const std::string& note = {});
-  /// The total became known.
+  /// Sets the total once it is known.
   void set_total(std::int64_t total);
-  /// Where the total is unknown: how much is done by another measure, such as bytes, from 0 to 1; -1 = unknown.
+  /// Sets the fraction done, from 0 to 1, for an unknown total, by another measure such as bytes; -1 = unknown.
   void set_share(double share);
-  /// Would an update print now? Each may ask before it does something that is not cheap.
+  /// Whether an update would print now. Check this before computing an expensive note.
   bool is_due() const;
-  /// In place of update(), where the work is one of several in a plan: how much of all is done, from 0 to 1, how long
-  /// the rest takes, and what is being done.
+  /// Replaces update() for a task that is part of a plan. `share`: fraction of the plan that is done, from 0 to 1;
+  /// `now`: the current task.
   void update_plan(double share, double seconds_left, const std::string& now);
   /// Seconds since construction.
   double seconds() const;
@@ -151,11 +152,11 @@ class Progress {
   std::unique_ptr<State> state_;
 };
 
-/// Downloads with a progress bar, which a signal stops; lines on the log.
+/// Download options with a progress bar and log lines; a signal stops the download.
 DownloadOptions downloads_shown();
 
-/// For tables that people read: what is decided about them is said on the log, each thing once and not of very many
-/// inputs; a signal ends the reading with Stopped.
+/// Hooks for reading tables: log each decision about an input once, up to a maximum number of messages; throw Stopped
+/// after a signal.
 ReadingHooks reading_hooks();
 
 }  // namespace molgraph

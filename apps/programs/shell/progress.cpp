@@ -54,9 +54,9 @@ struct Progress::State {
   bool terminal;
   Clock::time_point start = Clock::now();
   Clock::time_point printed = start;
-  double share = -1, first_share = -1;  // of set_share(), and its first value: where an interrupted run goes on
+  double share = -1, first_share = -1;  // current and first value of set_share(); a resumed run starts above 0
 
-  /// How much of everything is done, from 0 to 1; -1 = unknown.
+  /// Fraction done, from 0 to 1; -1 = unknown.
   double part(std::int64_t done) const {
     return total > 0 ? std::min(1.0, static_cast<double>(done) / static_cast<double>(total)) : share;
   }

@@ -22,9 +22,9 @@ namespace molgraph {
 namespace {
 
 constexpr std::size_t kWindowsAhead = 2;
-constexpr std::size_t kFirstRows = 32;              // of the first windows
-constexpr int kWindowsOfSize = 16;                  // then windows are twice as long
-constexpr std::size_t kBytesPerWindow = 16u << 20;  // long rows fill a window earlier, so that memory stays bounded
+constexpr std::size_t kFirstRows = 32;              // rows of the first windows
+constexpr int kWindowsOfSize = 16;                  // number of windows before their length doubles
+constexpr std::size_t kBytesPerWindow = 16u << 20;  // bounds memory if rows are long
 constexpr std::chrono::milliseconds kLookAtSignals{100};
 constexpr std::chrono::milliseconds kWaitForReader{200};
 
@@ -41,7 +41,7 @@ struct RowWindows::State {
       : tables(std::move(tables_)), options(options_), window_rows(std::min(kFirstRows, options_.rows)),
         smiles_column(tables.smiles_column()), id_column(tables.id_column()) {}
 
-  InputTables tables;  // used by the reading thread alone once it runs
+  InputTables tables;  // used only by the reading thread once it runs
   const WindowOptions options;
   std::size_t window_rows;  // grows to options.rows
   int windows_of_size = 0;
@@ -52,10 +52,10 @@ struct RowWindows::State {
   std::exception_ptr error;
   bool done = false, unwanted = false;
   std::thread thread;
-  TableRow row;  // read, but of the next table
+  TableRow row;  // already read, belongs to the next table
   bool row_held = false;
 
-  /// False where the window must end before the row that would come next.
+  /// False if the window must end before the next row.
   bool may_go_on(const RowWindow& window, std::size_t bytes) const {
     if (window.rows.size() >= window_rows || bytes >= kBytesPerWindow) return false;
     const std::int64_t next = window.first + static_cast<std::int64_t>(window.rows.size());
@@ -64,7 +64,7 @@ struct RowWindows::State {
     return (options.block == 0 || next % options.block != 0) && !tables.would_wait();
   }
 
-  /// The next row into `row`; false at the end and at an error.
+  /// Reads the next row into `row`; false at the end and after an error.
   bool read_row() {
     try {
       return tables.next(row);
@@ -127,7 +127,7 @@ RowWindows::~RowWindows() {
   std::unique_lock lock(state_->mutex);
   state_->unwanted = true;
   state_->changed.notify_all();
-  // A read from a terminal or a pipe may wait for ever: then the thread ends with the process.
+  // A read from a terminal or a pipe may block forever. The thread then ends with the process.
   const bool ended = state_->changed.wait_for(lock, kWaitForReader, [&] { return state_->done; });
   lock.unlock();
   if (ended) {
@@ -146,9 +146,9 @@ void RowWindows::cancel() {
 std::string RowWindows::id(const RowWindow& window, std::size_t row) const {
   if (const int column = state_->id_column; column >= 0) {
     const std::string& cell = window.rows[row].cells[static_cast<std::size_t>(column)];
-    if (!is_missing(cell)) return cell;  // an SMI has a column of names also where no line has a name
+    if (!is_missing(cell)) return cell;  // an SMI has a column of names even if no line has a name
   }
-  return std::to_string(window.first + static_cast<std::int64_t>(row) + 1);  // as messages and the trainer count
+  return std::to_string(window.first + static_cast<std::int64_t>(row) + 1);  // counted as in messages and training
 }
 
 const std::string& RowWindows::smiles(const TableRow& row) const {

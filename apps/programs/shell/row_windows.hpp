@@ -1,4 +1,4 @@
-// The rows of a table in windows, read ahead by a thread of its own; and what became of them.
+// Windows of table rows, read ahead by a separate thread, and counts of the rows' statuses.
 #pragma once
 
 #include <array>
@@ -12,45 +12,45 @@
 
 namespace molgraph {
 
-/// Consecutive rows of one table and the molecules in them.
+/// Consecutive rows of one table and their molecules.
 struct RowWindow {
   std::vector<TableRow> rows;
   std::vector<std::string> molecules;  ///< [rows] SMILES or mol blocks; "" for a malformed row
-  bool mol_blocks = false;             ///< what `molecules` are
+  bool mol_blocks = false;             ///< `molecules` are mol blocks, not SMILES
   std::size_t table = 0;               ///< index of the table
-  std::int64_t first = 0;              ///< number of the first row, counted through all tables
-  InputPosition end;                   ///< where the next window begins
-  double share = -1;                   ///< InputTables::share_before() the end
+  std::int64_t first = 0;              ///< number of the first row, counted over all tables
+  InputPosition end;                   ///< start of the next window
+  double share = -1;                   ///< InputTables::share_before(end)
 };
 
 struct WindowOptions {
-  std::size_t rows = 512;  ///< per window at most; the first ones are smaller, so that results come early
-  std::int64_t block = 0;  ///< no window goes past a row whose number is a multiple of this; 0 = no such limit
+  std::size_t rows = 512;  ///< maximum per window; the first windows are smaller, so that results appear early
+  std::int64_t block = 0;  ///< windows end at row numbers that are multiples of this; 0 = no such limit
   std::int64_t end = -1;   ///< number of the row to stop before; -1 = read all
 };
 
-/// Reads tables ahead. Memory is bounded by a few windows, whatever their length; a pipe that gives no more for the
-/// moment ends a window, so that nobody waits for rows to come.
+/// Reads tables ahead. Memory is bounded by a few windows, regardless of row length. A window ends early if a pipe has
+/// no more data at the moment, so that available rows are not delayed.
 class RowWindows {
  public:
-  /// Begins to read at the place where `tables` stand. From here on SIGINT and SIGTERM are caught: a read that waits
-  /// for input does not hinder next() from throwing Stopped.
+  /// Starts reading at the current position of `tables` and catches SIGINT and SIGTERM from now on. next() throws
+  /// Stopped even while a read is waiting for input.
   RowWindows(InputTables tables, const WindowOptions& options);
   ~RowWindows();
   RowWindows(const RowWindows&) = delete;
   RowWindows& operator=(const RowWindows&) = delete;
 
-  /// The cell of the id column; where there is none or it is blank, the number of the row through all tables, from 1.
+  /// The cell of the id column. Without an id column, or if the cell is blank, the row number over all tables, from 1.
   std::string id(const RowWindow& window, std::size_t row) const;
-  /// The molecule as the table states it; of an SDF record the canonical SMILES that complete_smiles() found.
+  /// The SMILES from the table; for an SDF record, the canonical SMILES from complete_smiles().
   const std::string& smiles(const TableRow& row) const;
-  /// Fills the empty SMILES cells of SDF records.
+  /// Fills empty SMILES cells of SDF records.
   void complete_smiles(RowWindow& window) const;
 
-  /// False at the end, and after cancel(). Throws what reading threw, after the rows before it; and Stopped. May be
-  /// called by several threads, which then get different windows.
+  /// Returns false at the end and after cancel(). Rethrows an exception of the reader after all earlier rows. Throws
+  /// Stopped after a signal. Thread-safe: each thread gets different windows.
   bool next(RowWindow& window);
-  /// Lets next() return false at once, also where it waits in another thread.
+  /// Makes next() return false immediately, even if it is waiting in another thread.
   void cancel();
 
  private:
@@ -58,8 +58,7 @@ class RowWindows {
   std::shared_ptr<State> state_;  // shared with the reading thread, which may outlive this object in a blocked read
 };
 
-/// A malformed row is no molecule, whatever its cells say: `results` (Prediction or Embedding) get its status and
-/// reason.
+/// Sets status and reason of malformed rows in `results` (Prediction or Embedding), regardless of their cells.
 template <class Result>
 void mark_malformed_rows(const RowWindow& window, std::vector<Result>& results) {
   for (std::size_t i = 0; i < results.size(); ++i) {
@@ -69,10 +68,10 @@ void mark_malformed_rows(const RowWindow& window, std::vector<Result>& results) 
   }
 }
 
-/// How many rows ended how.
+/// Number of rows per status.
 class StatusCounts {
  public:
-  static constexpr std::size_t kStatuses = static_cast<std::size_t>(RowStatus::invalid_input) + 1;  // the last of them
+  static constexpr std::size_t kStatuses = static_cast<std::size_t>(RowStatus::invalid_input) + 1;  // the last status
 
   void add(RowStatus status) { ++counts_[static_cast<std::size_t>(status)]; }
   void add(const StatusCounts& others) {
@@ -82,14 +81,14 @@ class StatusCounts {
   std::int64_t ok() const { return counts_[0]; }
   const std::array<std::int64_t, kStatuses>& by_status() const { return counts_; }
   void set(const std::array<std::int64_t, kStatuses>& counts) { counts_ = counts; }
-  /// "12 ok, 1 empty, 2 invalid_smiles"; statuses that did not occur are left out, but for ok.
+  /// For example "12 ok, 1 empty, 2 invalid_smiles"; omits statuses with a count of zero, except ok.
   std::string text() const;
 
  private:
-  std::array<std::int64_t, kStatuses> counts_{};  // by RowStatus, ok first
+  std::array<std::int64_t, kStatuses> counts_{};  // index: RowStatus
 };
 
-/// The last lines of a program that went over a table: the counts on the log; 3 without any usable row, else 0.
+/// Logs the counts at the end of a program that processed a table. Returns exit code 3 if no row is usable, else 0.
 int finish_rows(const StatusCounts& counts, double seconds);
 
 }  // namespace molgraph

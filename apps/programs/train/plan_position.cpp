@@ -5,7 +5,7 @@
 namespace molgraph {
 namespace {
 
-/// With less than this share of a work done, its pace is not known yet.
+/// If less than this fraction of a task is done, its pace is unknown.
 constexpr double kLeastShare = 0.02;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// How far a run has come in its plan, and how long the rest takes.
+// Position of a run in its plan, and the remaining time.
 #pragma once
 
 #include <cstddef>
@@ -10,23 +10,23 @@
 
 namespace molgraph {
 
-/// Times are seconds of any clock that only goes forward.
+/// Times are seconds of any monotonic clock.
 class PlanPosition {
  public:
   explicit PlanPosition(std::vector<PlannedWork> works) : works_(std::move(works)) {}
 
-  /// The next work of that name begins: those before it have ended, or are not needed. A name that does not come any
-  /// more changes nothing.
+  /// Begins the next task with this name. All tasks before it have ended or are not needed. Has no effect if no task
+  /// with this name remains.
   void begin(const std::string& what, double now);
-  /// So much of the work that began last is done, from 0 to 1.
+  /// Sets the fraction of the current task that is done, from 0 to 1.
   void advance(double share, double now);
-  /// That work has ended, however much of it was needed.
+  /// Ends the current task, even if it is not complete.
   void end(double now);
 
-  /// From 0 to 1, by the estimated seconds.
+  /// Fraction of the plan that is done, from 0 to 1, weighted by estimated seconds.
   double share() const;
-  /// Of all that is left. Works take as much longer, or shorter, than they were estimated to as those of the same name
-  /// before.
+  /// Estimated seconds for the rest of the plan. Each estimate is scaled by the ratio of actual to estimated time of
+  /// earlier tasks with the same name.
   double seconds_left() const;
 
  private:
@@ -36,11 +36,11 @@ class PlanPosition {
   double pace(const std::string& what) const;
 
   std::vector<PlannedWork> works_;
-  std::size_t at_ = 0;   ///< the work that is being done, or is next
-  bool inside_ = false;  ///< it has begun
-  double share_ = 0;     ///< of it
+  std::size_t at_ = 0;   ///< the current or the next task
+  bool inside_ = false;  ///< task at_ has begun
+  double share_ = 0;     ///< fraction of task at_ that is done
   double begun_ = 0, now_ = 0;
-  std::map<std::string, Observed> ended_;  ///< by name
+  std::map<std::string, Observed> ended_;  ///< key: name
 };
 
 }  // namespace molgraph

@@ -5,7 +5,7 @@
 namespace molgraph {
 namespace {
 
-/// Flags of molgraph-train that mean nothing here: left out of the help, and refused if given (check_pretraining()).
+/// Flags of molgraph-train that do not apply here: hidden in the help, a usage error if given (check_pretraining()).
 const NamedFlags kHidden{"subset",
                          "data-dir",
                          "auxiliary-targets",
@@ -37,7 +37,7 @@ TrainProgram pretrain_program() {
   return {.name = "molgraph-pretrain",
           .what =
               "Trains a graph transformer to predict the descriptors of a corpus of molecules, and the measured labels "
-              "in --target-columns. molgraph-train --from starts from it.",
+              "in --target-columns. molgraph-train --from starts from the resulting weights.",
           .example =
               "molgraph-pretrain corpus.smi.gz more.csv -o runs/pretrained\n"
               "  molgraph-pretrain corpus.smi.gz assays.csv.gz --target-columns all -o runs/pretrained\n"

@@ -12,7 +12,7 @@
 namespace molgraph {
 namespace {
 
-/// One line: of the work that is being done, and once there is a plan, of the whole run.
+/// One progress line: for the current task, or for the whole run once there is a plan.
 class ProgressLine {
  public:
   void plan(const std::vector<PlannedWork>& works) {

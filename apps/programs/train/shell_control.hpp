@@ -1,5 +1,5 @@
-// A training under the shell: signals stop it, its notes go to the log, its progress to the terminal, its results to
-// standard output.
+// Control of a training run from a program: signals stop it, messages go to the log, progress to the terminal and
+// results to standard output.
 #pragma once
 
 #include "apps/training/run_control.hpp"

@@ -30,7 +30,7 @@ std::string footer() {
 }
 
 // clang-format off
-/// What --help shows, in order of need; --help-all shows the other options too.
+/// The options that --help shows, most important first. --help-all shows all options.
 constexpr std::array kBasicOptions{
     "data-path", "target-columns", "smiles-column", "id-column", "task-type", "split-type", "split-sizes",
     "splits-column", "group-column", "time-column",
@@ -41,12 +41,12 @@ constexpr std::array kBasicOptions{
     "label-weight", "label-balance", "seed"};
 // clang-format on
 
-/// A basic option's group, and the group of the others.
+/// For each group of basic options, the group of the other options.
 const std::map<std::string, std::string> kAdvancedGroups{{"Data", "Data: further options"},
                                                          {"Model", "Model: architecture and ablations"},
                                                          {"Training", "Training: optimiser, evaluation and output"}};
 
-/// Adds one listed option; what the command line gives it goes to `value`. `group`: of the help, "" = hidden.
+/// Adds one listed option, which stores its value in `value`. `group`: its group in the help, "" = hidden.
 void add_option(CLI::App& app, const TrainOption& option, OptionValue& value, const std::string& group) {
   const OptionField& field = option.field;
   const std::string name = option.key();
@@ -71,7 +71,7 @@ void add_option(CLI::App& app, const TrainOption& option, OptionValue& value, co
       value);
 }
 
-/// A call whose options start from `base`.
+/// Reads a command line whose options have the defaults `base`.
 class CallReader {
  public:
   CallReader(const TrainProgram& program, const TrainOptions& base)
@@ -129,11 +129,11 @@ class CallReader {
   const CommandLine& line() const { return line_; }
 
  private:
-  /// --molecules-seen as steps; epochs and warm-up of a run or file with other steps go with those.
+  /// Converts --molecules-seen to steps. If the steps change, epochs and warm-up from a run or file are reset.
   void set_length() {
     TrainingSettings& t = call_.options.training;
     if (line_.named("--epochs") || line_.named("--steps"))
-      throw UsageError("--molecules-seen says how long the training is: no --epochs or --steps beside it");
+      throw UsageError("--molecules-seen sets the training length and cannot be combined with --epochs or --steps");
     if (!t.batch_size) throw UsageError("--molecules-seen needs a --batch-size");
     const std::int64_t steps = steps_for(molecules_seen_, *t.batch_size);
     if (t.steps == steps) return;
@@ -143,14 +143,14 @@ class CallReader {
   }
 
   TrainCall call_;
-  std::vector<TrainOption> options_;  // over the fields of call_
+  std::vector<TrainOption> options_;  // refer to fields of call_
   std::vector<OptionValue> values_;
   CommandLine line_;
-  std::int64_t molecules_seen_ = 0;  ///< 0 = open
+  std::int64_t molecules_seen_ = 0;  ///< 0 = default
 };
 
-/// A recipe (or a --config) counts in steps or in epochs; what the user gives replaces both, and warm-up keeps its
-/// share.
+/// Resolves steps and epochs. A recipe or --config gives one of them; the user's option replaces both. The warm-up
+/// keeps its fraction of the training.
 void settle_length(TrainingSettings& t, const TrainingSettings& base, const CommandLine& line) {
   const auto only = [&](const char* one, const char* other) {
     return line.named(one) ? !line.named(other) : line.given(one) && !line.given(other);
@@ -161,7 +161,7 @@ void settle_length(TrainingSettings& t, const TrainingSettings& base, const Comm
     return line.named(one) && line.given(other) && !line.named(other);
   };
   const bool other_length = replaces("--epochs", "--steps") || replaces("--steps", "--epochs");
-  if (other_length && !line.named("--warmup-steps")) t.warmup_steps.reset();  // a file's warm-up belongs to its length
+  if (other_length && !line.named("--warmup-steps")) t.warmup_steps.reset();  // a file's warm-up fits only its length
   const bool warmup_epochs = only("--warmup-epochs", "--warmup-steps");
   if (warmup_epochs) t.warmup_steps.reset();
   if (only("--warmup-steps", "--warmup-epochs")) t.warmup_epochs.reset();
@@ -171,7 +171,7 @@ void settle_length(TrainingSettings& t, const TrainingSettings& base, const Comm
   }
 }
 
-/// Those of the run to go on with, with which the command line must agree.
+/// Options of the run to resume. Throws UsageError if the command line differs from them.
 TrainOptions options_of_run(const TrainProgram& program, const std::vector<std::string>& arguments,
                             const std::string& folder) {
   TrainOptions stored = train_options_from_toml(folder + "/config.toml"),
@@ -184,7 +184,7 @@ TrainOptions options_of_run(const TrainProgram& program, const std::vector<std::
   return stored;
 }
 
-/// --recipe, or the data set's own where nothing is said of the model's kind.
+/// The recipe of --recipe, or the data set's default recipe if no option chooses the kind of model.
 std::string recipe_of_new_run(const TrainProgram& program, const std::vector<std::string>& arguments) {
   CallReader reader(program, program.base);
   const TrainOptions asked = reader.read(arguments).options;
@@ -212,7 +212,7 @@ TrainProgram train_program() {
           .example =
               "molgraph-train my_assay.csv -o runs/my_assay\n"
               "  molgraph-train zinc --model grpe --urpe --epochs 20 -o runs/zinc",
-          .nothing_to_read = "what to train on? Name a data set, a table or a store: molgraph-train my_assay.csv",
+          .nothing_to_read = "no data are given. Name a data set, a table or a store: molgraph-train my_assay.csv",
           .hidden = {"table-weights", "label-weight", "label-balance"}};
 }
 
@@ -222,7 +222,7 @@ TrainCall read_call(const TrainProgram& program, const std::vector<std::string>&
 
 TrainOptions options_asked_for(const TrainProgram& program, const std::vector<std::string>& arguments,
                                const TrainCall& call) {
-  if (call.resume && call.output.empty()) throw UsageError("--resume needs --output-dir: the run to go on with");
+  if (call.resume && call.output.empty()) throw UsageError("--resume needs --output-dir: the run to resume");
   const bool goes_on = call.resume && std::filesystem::exists(call.output + "/config.toml");
   TrainOptions options =
       goes_on ? options_of_run(program, arguments, call.output) : options_of_new_run(program, arguments);

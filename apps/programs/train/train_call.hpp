@@ -1,5 +1,5 @@
-// The command line of molgraph-train and molgraph-pretrain: which options a run gets, by defaults, a recipe, --config,
-// the run that --resume goes on with, and the flags themselves.
+// The command line of molgraph-train and molgraph-pretrain. A run's options come from defaults, a recipe, --config, the
+// run to resume and flags.
 #pragma once
 
 #include <cstdint>
@@ -12,35 +12,35 @@
 
 namespace molgraph {
 
-/// One of the programs that train.
+/// A training program.
 struct TrainProgram {
   std::string name, what, example;
-  std::string data{};           ///< help of --data-path; "" = the option's own
-  std::string nothing_to_read;  ///< what to say where no data are named
-  TrainOptions base{};          ///< before anything is said
-  NamedFlags hidden{};          ///< keys of options that its help leaves out
+  std::string data{};           ///< help of --data-path; "" = the option's default help
+  std::string nothing_to_read;  ///< error message if no data are given
+  TrainOptions base{};          ///< defaults
+  NamedFlags hidden{};          ///< keys of options that are hidden in the help
   bool by_molecules = false;    ///< has --molecules-seen, which sets the steps
 };
 /// molgraph-train itself.
 TrainProgram train_program();
-/// molgraph-pretrain: the same options without those that mean nothing to it.
+/// molgraph-pretrain: the same options without those that do not apply.
 TrainProgram pretrain_program();
 
-/// What one call asks for.
+/// The contents of a command line.
 struct TrainCall {
   TrainOptions options;
-  NamedFlags named;            ///< what stands on the command line
-  std::string output, config;  ///< --output-dir without slashes behind it, --config
+  NamedFlags named;            ///< options on the command line
+  std::string output, config;  ///< --output-dir without trailing slashes; --config
   bool resume = false;
   CommonOptions common;
 };
 
-/// The call as it stands: a recipe's values and those of a run to resume are not in its options. Throws UsageError,
+/// Reads the command line. The options do not include values of a recipe or of a run to resume. Throws UsageError and
 /// EndProgram.
 TrainCall read_call(const TrainProgram& program, const std::vector<std::string>& arguments);
 
-/// The options to train with. Reads the run of --resume, so only the first of several processes asks. Throws
-/// UsageError, FileError.
+/// The options to train with. Reads the run to resume, so only the first of several processes calls this. Throws
+/// UsageError and FileError.
 TrainOptions options_asked_for(const TrainProgram& program, const std::vector<std::string>& arguments,
                                const TrainCall& call);
 

@@ -23,7 +23,7 @@
 namespace molgraph {
 namespace {
 
-/// Throws UsageError if the run directory is an input, lies inside one, or has the place of a file that is read.
+/// Throws UsageError if the run directory is an input, is inside one, or would overwrite a file that is read.
 void check_roles(const TrainOptions& options, const TrainCall& call) {
   std::vector<FileRole> inputs;
   for (const std::string& data : options.data.paths)
@@ -33,10 +33,10 @@ void check_roles(const TrainOptions& options, const TrainCall& call) {
   const std::string word = is_path(options.model.from) ? "" : options.model.from,
                     from = word.empty() ? options.model.from : "";
   if (!word.empty() && call.named.contains("from") && std::filesystem::exists(RunDirectory{word}.model()))
-    throw UsageError("--from " + word + " stands for what --help says; for the run of that name here say ./" + word);
+    throw UsageError("--from " + word + " is a keyword (see --help); for the run of that name, use ./" + word);
   inputs.push_back({from, "--from"});
   if (!call.resume) {
-    inputs.push_back({call.config, "--config"});  // else it may be the run's own
+    inputs.push_back({call.config, "--config"});  // with --resume, it may be the run's config.toml
     refuse_folder_inside(inputs, {call.output, "--output-dir"});
   }
   if (std::filesystem::is_directory(from))
@@ -44,8 +44,8 @@ void check_roles(const TrainOptions& options, const TrainCall& call) {
   refuse_overwriting(inputs, in_role("the run's file", RunDirectory{call.output}.files()));
 }
 
-/// The targets of the run to go on with, where it found them by itself: this version may find others. Empty where it
-/// did not, or has no weights yet.
+/// The targets of the run to resume, if they were detected: this version might detect other targets. Empty if the user
+/// named them, or if the run has no weights yet.
 std::vector<std::string> targets_of_run(const TrainOptions& options, const std::string& folder) {
   if (!options.data.target_columns.empty() || !is_own_table(options) || is_pretraining(options)) return {};
   for (const std::string& part : {folder, folder + "/model_0"})
@@ -54,14 +54,15 @@ std::vector<std::string> targets_of_run(const TrainOptions& options, const std::
   return {};
 }
 
-/// The folder that is trained in, claimed for this process.
+/// Claims the run directory for this process.
 std::unique_ptr<RunClaim> claim_folder(const TrainOptions& options, const TrainCall& call, const RunControl& control) {
-  if (call.output.empty()) return claim_free_folder(options.data.paths[0], control);  // nobody's input
+  if (call.output.empty()) return claim_free_folder(options.data.paths[0], control);  // new, so never an input
   check_roles(options, call);
   return std::make_unique<RunClaim>(call.output, call.resume, control);
 }
 
-/// Of several processes only the first looks at the run directory, which need not be the others' to see.
+/// Shares options, folder and targets with all processes. Only the first process reads the run directory, which the
+/// others need not have access to.
 void share(Processes& processes, TrainRun& run) {
   std::string options = to_toml(run.options);
   processes.share(options);
@@ -75,7 +76,7 @@ void share(Processes& processes, TrainRun& run) {
   if (!processes.first()) run.options = train_options_from_text(options, "the first process's options");
 }
 
-/// In quotes where a shell would not take it as one word.
+/// The text, quoted if a shell would not read it as one word.
 std::string shell_word(const std::string& text) {
   const bool plain = std::ranges::all_of(text, [](unsigned char c) {
     return std::isalnum(c) != 0 || std::string_view("/._-+=:,@%").find(static_cast<char>(c)) != std::string_view::npos;
@@ -86,17 +87,16 @@ std::string shell_word(const std::string& text) {
   return quoted + "'";
 }
 
-/// After a stop.
+/// The log message after a signal stopped the run.
 std::string how_to_go_on(const TrainProgram& program, const TrainCall& call, const TrainRun& run) {
-  if (!call.resume && !holds_a_run(run.folder))
-    return "Stopped before the first checkpoint: nothing of this run is kept";
+  if (!call.resume && !holds_a_run(run.folder)) return "Stopped before the first checkpoint: nothing was saved";
   std::string command = program.name + " -o " + shell_word(run.folder) + " --resume";
   if (call.common.threads > 0) command += " --threads " + std::to_string(call.common.threads);
   if (call.common.device != "auto") command += " --device " + call.common.device;
   const std::string where =
       run.processes->alone() ? "" : " in all " + std::to_string(run.processes->count()) + " processes";
   const bool reads_stdin = std::ranges::count(run.options.data.paths, "-") > 0;
-  return "Stopped; go on" + where + (reads_stdin ? " with the same input and: " : " with: ") + command;
+  return "Stopped. To resume" + where + (reads_stdin ? " with the same input: " : ": ") + command;
 }
 
 }  // namespace
@@ -107,7 +107,7 @@ int run_train_program(const TrainProgram& program, const std::vector<std::string
   run.processes = std::make_shared<Processes>(place_from_environment());
   run.control = shell_control();
   catch_stop_signals();
-  std::unique_ptr<RunClaim> claim;  // the first process's; ends behind the training
+  std::unique_ptr<RunClaim> claim;  // only in the first process; released after the training
   std::optional<LogFile> log;       // likewise
   if (run.processes->first()) {
     run.options = options_asked_for(program, arguments, call);
@@ -116,7 +116,7 @@ int run_train_program(const TrainProgram& program, const std::vector<std::string
     log.emplace(RunDirectory{run.folder}.log());
     if (call.resume) run.found_targets = targets_of_run(run.options, run.folder);
     if (const std::string& recipe = run.options.model.recipe; !recipe.empty() && !call.named.contains("recipe"))
-      run.control.note("Settings of --recipe " + recipe + "; single flags override them");
+      run.control.note("Settings of --recipe " + recipe + "; options on the command line override them");
   } else {
     log_errors_only();
   }

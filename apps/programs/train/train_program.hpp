@@ -1,4 +1,4 @@
-// One call of molgraph-train or molgraph-pretrain, from its flags to the end of the training.
+// A run of molgraph-train or molgraph-pretrain, from the command line to the end of the training.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace molgraph {
 
-/// The body of a main(), for run_program(): claims the run directory and trains. Returns the exit code; throws as
+/// Claims the run directory and trains; the body of run_program(). Returns the exit code. Throws the same errors as
 /// run_training().
 int run_train_program(const TrainProgram& program, const std::vector<std::string>& arguments);
 

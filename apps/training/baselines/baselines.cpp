@@ -16,13 +16,13 @@ namespace molgraph {
 namespace {
 
 constexpr std::int64_t kMoleculesPerPiece = 64;
-constexpr std::int64_t kMeasuredQueries = 32;  ///< per thread, to estimate the time of all
+constexpr std::int64_t kMeasuredQueries = 32;  ///< per thread, to estimate the total time
 
 std::int64_t most_tree_rows(const MoleculeSet& set) {
   return std::min(kMostBaselineRows, kMostTreeCells / static_cast<std::int64_t>(set.task.names.size()));
 }
 
-/// Then there are neither trees nor a process.
+/// Returns true if there are too many targets for trees and a process.
 bool has_too_many_targets(const MoleculeSet& set, const std::vector<std::int64_t>& known) {
   const std::int64_t most = most_tree_rows(set);
   return std::ssize(known) > most && most < kFewestTreeRows;
@@ -60,7 +60,7 @@ void make_process(const FeatureRows& rows, const MoleculeSet& set, const Split& 
   fit.progress = progress_of(work);
   FittedProcess fitted = fit_process(rows, set, split.train, fit);
   if (fitted.learned < fitted.labels)
-    made.notes.push_back("The Gaussian process was made with " + with_thousands(fitted.learned) + " of " +
+    made.notes.push_back("The Gaussian process is trained on " + with_thousands(fitted.learned) + " of " +
                          with_thousands(fitted.labels) + " labels");
   const ProcessPredictor predictor(fitted.process);
   made.process = std::move(fitted.process);
@@ -91,7 +91,8 @@ Baselines make_baselines(const FeatureRows& rows, const MoleculeSet& set, const 
   Baselines made;
   const std::vector<std::int64_t> known = sample(split.train, kMostBaselineRows, options.seed);
   if (known.size() < split.train.size())
-    made.notes.push_back(sampled_note("The nearest neighbour is looked for among ", known.size(), split.train.size()));
+    made.notes.push_back(
+        sampled_note("The nearest neighbour is searched for among ", known.size(), split.train.size()));
   {
     const WorkInProgress work(options.control, kNearestWork, "molecules", size_of(split));
     for (std::size_t p = 0; p < parts.size(); ++p)
@@ -102,7 +103,7 @@ Baselines make_baselines(const FeatureRows& rows, const MoleculeSet& set, const 
   }
   if (has_too_many_targets(set, known)) {
     made.notes.push_back(
-        text("Trees and Gaussian process: baselines left out: %zu targets are too many", set.task.names.size()));
+        text("Trees and Gaussian process: baselines left out: too many targets (%zu)", set.task.names.size()));
     return made;
   }
   make_process(rows, set, split, options, made);
@@ -112,7 +113,7 @@ Baselines make_baselines(const FeatureRows& rows, const MoleculeSet& set, const 
   }
   const std::vector<std::int64_t> taught = sample(known, most_tree_rows(set), options.seed);
   if (taught.size() < split.train.size())
-    made.notes.push_back(sampled_note("The trees were made with ", taught.size(), split.train.size()));
+    made.notes.push_back(sampled_note("The trees are trained on ", taught.size(), split.train.size()));
   const WorkInProgress work(options.control, kTreesWork, "rounds", 0);
   TreeFitOptions fit = tree_options(options);
   fit.progress = progress_of(work);

@@ -1,4 +1,4 @@
-// What simple methods predict on one split, beside the model.
+// Predictions of simple methods on the same split as the model.
 #pragma once
 
 #include <array>
@@ -14,50 +14,50 @@
 
 namespace molgraph {
 
-/// The baselines of one split: predictions [n, outputs] of train, valid and test in this order; all empty where one was
-/// left out.
+/// The baselines of one split: predictions [n, outputs] for train, valid and test in this order; empty for a baseline
+/// that was left out.
 struct Baselines {
   std::array<std::vector<double>, 3> nearest, of_trees, of_process;
   std::optional<Trees> trees;
   std::vector<int> rounds;  ///< FittedTrees::rounds
   std::optional<GaussianProcess> process;
-  std::vector<std::string> notes;  ///< why something was left out, or with how few molecules it was made
+  std::vector<std::string> notes;  ///< reasons for leaving a baseline out, and sample sizes
 };
 
 struct BaselineOptions {
   std::uint64_t seed = 0;
   int threads = 0;
-  RunControl control{};  ///< may stop the work, and hears of it
+  RunControl control{};  ///< stops the work and receives its progress
 };
 
-/// Above so many molecules no baseline is made.
+/// With more molecules, there are no baselines.
 inline constexpr std::int64_t kMostBaselineMolecules = 200'000;
-/// Neighbours and trees know at most so many training molecules, drawn by the seed.
+/// Maximum number of training molecules for neighbours and trees, drawn with the seed.
 inline constexpr std::int64_t kMostBaselineRows = 50'000;
-/// Trees know at most so many training molecules times targets; with fewer molecules than kFewestTreeRows left, no tree
-/// is made.
+/// Maximum number of training molecules times targets for trees. If this leaves fewer than kFewestTreeRows molecules,
+/// there are no trees.
 inline constexpr std::int64_t kMostTreeCells = 200'000, kFewestTreeRows = 500;
 
-/// `rows` of all molecules of the set.
+/// Trains the baselines. `rows` are those of all molecules of the set.
 Baselines make_baselines(const FeatureRows& rows, const MoleculeSet& set, const Split& split,
                          const BaselineOptions& options);
 
-/// Seconds that make_baselines() takes here for each, about, and refit_process(); 0 = it is left out.
+/// Estimated seconds of each part of make_baselines() and of refit_process() on this machine; 0 = left out.
 struct BaselineSeconds {
   double nearest = 0, process = 0, process_again = 0, trees = 0;
 };
 BaselineSeconds seconds_to_make_baselines(const FeatureRows& rows, const MoleculeSet& set, const Split& split,
                                           const BaselineOptions& options);
 
-/// The trees once more, of as many rounds, made with `molecules`.
+/// Trains the trees again on `molecules`, with the same numbers of rounds.
 Trees refit_trees(const Baselines& baselines, const FeatureRows& rows, const MoleculeSet& set,
                   const std::vector<std::int64_t>& molecules, const BaselineOptions& options);
 
-/// The process once more, of the same kernels and noises, made with `molecules`.
+/// Fits the process again to `molecules`, with the same kernels and noise.
 GaussianProcess refit_process(const Baselines& baselines, const FeatureRows& rows, const MoleculeSet& set,
                               const std::vector<std::int64_t>& molecules, const BaselineOptions& options);
 
-/// Predictions [n, outputs] of the molecules `indices`.
+/// Returns predictions [n, outputs] for the molecules `indices`.
 std::vector<double> tree_predictions(const Trees& trees, const FeatureRows& rows,
                                      const std::vector<std::int64_t>& indices, int threads);
 

@@ -18,7 +18,7 @@ void check(int status) {
   if (status != 0) throw RunError(std::string("XGBoost: ") + XGBGetLastError());
 }
 
-/// A matrix of XGBoost's own.
+/// An XGBoost DMatrix.
 class Matrix {
  public:
   Matrix(const FeatureRows& features, const LabelledRows& rows) {
@@ -47,14 +47,14 @@ class Matrix {
   DMatrixHandle handle_ = nullptr;
 };
 
-/// XGBoost's nodes of one tree in our order: a node, then all of its left side, then all of its right one.
+/// Converts XGBoost's nodes of one tree to pre-order: a node, its left subtree, its right subtree.
 std::vector<TreeNode> nodes_of(const Json& tree) {
   const Json &left = tree.at("left_children"), &right = tree.at("right_children"), &feature = tree.at("split_indices"),
              &number = tree.at("split_conditions"), &missing_left = tree.at("default_left");
   std::vector<TreeNode> nodes;
   struct Open {
-    std::size_t node;     // XGBoost's
-    std::int32_t parent;  // ours, -1 = the root's
+    std::size_t node;     // XGBoost's index
+    std::int32_t parent;  // our index, -1 = root
     bool is_left;
   };
   std::vector<Open> open{{0, -1, false}};
@@ -69,7 +69,7 @@ std::vector<TreeNode> nodes_of(const Json& tree) {
     TreeNode node;
     const auto l = left.at(at.node).get<std::int64_t>(), r = right.at(at.node).get<std::int64_t>();
     if (l < 0) {
-      node.value = number.at(at.node).get<float>();  // of a leaf its weight stands there
+      node.value = number.at(at.node).get<float>();  // the leaf weight
     } else {
       node.feature = feature.at(at.node).get<std::int32_t>();
       node.threshold = number.at(at.node).get<float>();
@@ -85,7 +85,7 @@ std::vector<TreeNode> nodes_of(const Json& tree) {
 }  // namespace
 
 struct Booster::State {
-  LabelledRows taught;  ///< only where labels are censored
+  LabelledRows taught;  ///< only if labels are censored
   Matrix train;
   std::unique_ptr<Matrix> valid;
   std::size_t outputs, trees_of_round;
@@ -96,7 +96,7 @@ struct Booster::State {
         const BoosterOptions& o)
       : taught(train_rows.bounds.empty() ? LabelledRows{} : train_rows), train(features, train_rows),
         outputs(static_cast<std::size_t>(o.classes)), trees_of_round(outputs * static_cast<std::size_t>(o.forest)) {
-    std::vector<DMatrixHandle> known{train.handle()};  // whose predictions it keeps and adds to
+    std::vector<DMatrixHandle> known{train.handle()};  // XGBoost caches predictions for these
     if (!valid_rows.rows.empty()) {
       valid = std::make_unique<Matrix>(features, valid_rows);
       known.push_back(valid->handle());
@@ -138,7 +138,8 @@ struct Booster::State {
     return {values, values + count};
   }
 
-  /// A round on (margin - label)^2/2, which is 0 with all its slopes where a censored label is kept to.
+  /// Adds a round for the loss (margin - label)^2/2. Loss and derivatives are 0 if the margin satisfies a censored
+  /// label.
   void add_bounded_round() {
     std::vector<float> slope = margins(train), curvature(slope.size());
     for (std::size_t i = 0; i < slope.size(); ++i) {
@@ -191,7 +192,7 @@ std::vector<std::vector<std::vector<TreeNode>>> Booster::trees(int rounds) {
       by_output.at(output.at(t).get<std::size_t>()).push_back(nodes_of(trees.at(t)));
   } catch (const nlohmann::json::exception& problem) {
     throw RunError(std::string("XGBoost ") + xgboost_version() +
-                   " writes trees in a form that is not known here: " + problem.what());
+                   " writes trees in an unknown format: " + problem.what());
   }
   return by_output;
 }

@@ -1,4 +1,4 @@
-// The booster of a build without XGBoost: there is none, and it says so.
+// Replaces booster.cpp in a build without XGBoost.
 #include "apps/training/baselines/booster.hpp"
 #include "featurize/graph/error.hpp"
 
@@ -9,7 +9,7 @@ struct Booster::State {};
 std::string xgboost_version() { return {}; }
 
 Booster::Booster(const FeatureRows&, const LabelledRows&, const LabelledRows&, const BoosterOptions&) {
-  throw RunError("this molgraph was built without XGBoost");
+  throw RunError("molgraph was built without XGBoost");
 }
 Booster::~Booster() = default;
 void Booster::add_round() {}

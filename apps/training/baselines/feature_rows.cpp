@@ -15,9 +15,9 @@ namespace molgraph {
 namespace {
 
 constexpr std::int64_t kMoleculesPerPiece = 16;
-constexpr std::int64_t kMoleculesPerBlock = 4096;  ///< between two words about progress
+constexpr std::int64_t kMoleculesPerBlock = 4096;  ///< between two progress calls
 
-/// The numbers of one molecule that are there.
+/// The values of one molecule that are not missing.
 struct Row {
   std::vector<std::uint32_t> column;
   std::vector<float> value;
@@ -79,7 +79,7 @@ FeatureRows feature_rows(const MoleculeSet& set, int threads, const std::functio
         const auto g = static_cast<std::size_t>(first + i);
         const FeaturizeResult read = featurizer.smiles(set.smiles[g]);
         if (const auto* rejection = std::get_if<Rejection>(&read))
-          throw DataError(set.source.file, set.row[g] + 1, "cannot be read any more: " + rejection->reason,
+          throw DataError(set.source.file, set.row[g] + 1, "can no longer be read: " + rejection->reason,
                           set.smiles[g]);
         block[static_cast<std::size_t>(i)] =
             row_of(std::get<MolecularGraph>(read), std::span(set.inputs).subspan(g * inputs + computed, measured));

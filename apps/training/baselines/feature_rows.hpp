@@ -1,4 +1,4 @@
-// What trees and the nearest neighbour see of molecules: the counts of a fingerprint, descriptors, the user's columns.
+// Inputs of the baselines for each molecule: fingerprint counts, descriptors and the user's columns.
 #pragma once
 
 #include <cstdint>
@@ -12,26 +12,26 @@
 
 namespace molgraph {
 
-/// Rows of numbers of which most are missing: only those that are there, by rising column.
+/// Sparse rows of numbers. Only values that are not missing are stored, in ascending order of column.
 struct FeatureRows {
-  std::vector<std::string> descriptors, columns;  ///< names, as Trees has them
-  std::size_t width = kFingerprintBins;           ///< the fingerprint's counts, then these
+  std::vector<std::string> descriptors, columns;  ///< names, as in Trees
+  std::size_t width = kFingerprintBins;           ///< fingerprint counts, then descriptors and columns
   std::vector<std::size_t> offset{0};             ///< [rows + 1]
   std::vector<std::uint32_t> column;
   std::vector<float> value;  ///< finite; a count is above 0
 
   std::size_t size() const { return offset.size() - 1; }
-  /// Row `i` as `dense` [width], NaN where nothing is.
+  /// Writes row `i` to `dense` [width], NaN = missing.
   void spread(std::size_t i, float* dense) const;
-  /// The fingerprint of row `i`.
+  /// Returns the fingerprint of row `i`.
   CountsView counts(std::size_t i) const;
-  /// Descriptors and columns of row `i`, NaN = missing.
+  /// Returns descriptors and columns of row `i`, NaN = missing.
   std::vector<float> numbers(std::size_t i) const;
 };
 
-/// Of all molecules of the set, from their texts. Throws DataError naming the first that cannot be read any more (a
-/// store of another RDKit's molecules), FileError without RDKit's list of fragments. `progress` is told how many are
-/// done and may throw.
+/// Computes the rows of all molecules of the set from their texts. Throws DataError naming the first molecule that can
+/// no longer be read (in a store written with another RDKit), FileError if RDKit's list of fragments is missing.
+/// `progress` receives the number of finished molecules and may throw.
 FeatureRows feature_rows(const MoleculeSet& set, int threads, const std::function<void(std::int64_t)>& progress = {});
 
 }  // namespace molgraph

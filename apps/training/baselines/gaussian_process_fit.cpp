@@ -22,14 +22,14 @@ using Matrix = Eigen::MatrixXd;
 using Vector = Eigen::VectorXd;
 
 constexpr std::int64_t kMoleculesPerPiece = 16;
-constexpr std::int64_t kMostChoiceLabels = 1'000;  ///< that kernel and noise are chosen by
+constexpr std::int64_t kMostChoiceLabels = 1'000;  ///< for the choice of kernel and noise
 constexpr int kCensoredRounds = 3;
-constexpr int kMostRaises = 4;  ///< of the noise, tenfold each, where a matrix cannot be solved otherwise
-constexpr std::int64_t kMeasuredMolecules = 512;  ///< that the duration of a fit is estimated by
-/// Labels of a target cost their third power, so many targets share what one may cost.
+constexpr int kMostRaises = 4;                    ///< of the noise, by a factor of 10, if a matrix cannot be factorised
+constexpr std::int64_t kMeasuredMolecules = 512;  ///< to estimate the duration of a fit
+/// The cost of a target is the cube of its number of labels. These limits apply to all targets together.
 constexpr double kCubesOfFit = 1.3e11, kCubesOfChoice = 4e9;
 
-/// Of a label, as a multiple of the target's: a row of any weight is no law.
+/// Minimum noise of a label as a multiple of the target's, so that no row is fitted exactly, whatever its weight.
 constexpr double kLeastNoise = 0.01;
 
 constexpr std::array kShares{0.0, 0.25, 0.5, 0.75, 1.0};
@@ -40,7 +40,7 @@ std::int64_t most_labels(double cubes, std::int64_t most, std::size_t targets) {
   return std::min(most, static_cast<std::int64_t>(std::cbrt(cubes / static_cast<double>(targets))));
 }
 
-/// Both kernels of molecules with each other.
+/// Gram matrices of both kernels.
 struct Gram {
   Eigen::MatrixXf alike, near;
 
@@ -72,18 +72,18 @@ Gram gram_of(const KernelMolecules& molecules, const std::vector<bool>& used, co
   return gram;
 }
 
-/// Of one target: what is learned, in the order of `known`.
+/// Training labels of one target, in the order of `known`.
 struct Labels {
-  std::vector<std::size_t> known;  ///< molecules, as places among the process's
-  std::vector<std::int8_t> bound;  ///< [known] of MoleculeSet::bound
-  Matrix values;                   ///< [known, classes] standardised numbers, or 0 and 1 less the mean
-  Vector noise;                    ///< [known] as multiples of the target's
+  std::vector<std::size_t> known;  ///< molecules, as indices into the process's molecules
+  std::vector<std::int8_t> bound;  ///< [known] see MoleculeSet::bound
+  Matrix values;                   ///< [known, classes] standardised numbers, or 0 and 1 minus the mean
+  Vector noise;                    ///< [known] as multiples of the target's noise
   std::vector<double> mean;        ///< [classes]
   double scale = 1;                ///< of a regression target
-  bool constant = false;           ///< nothing can be learned
+  bool constant = false;           ///< the target is constant
 };
 
-/// Those of `train` that teach target `target` something.
+/// Returns the molecules of `train` that have a label of `target` and a weight above 0.
 std::vector<std::int64_t> labelled(const MoleculeSet& set, const std::vector<std::int64_t>& train, std::size_t target) {
   std::vector<std::int64_t> known;
   for (const std::int64_t g : train) {
@@ -94,7 +94,7 @@ std::vector<std::int64_t> labelled(const MoleculeSet& set, const std::vector<std
   return known;
 }
 
-/// Of the molecules `rows`, whose places among the process's are `known`.
+/// Returns the labels of the molecules `rows`, whose indices into the process's molecules are `known`.
 Labels labels_of(const MoleculeSet& set, const std::vector<std::int64_t>& rows, std::vector<std::size_t> known,
                  std::size_t target) {
   const std::size_t targets = set.task.names.size();
@@ -115,11 +115,11 @@ Labels labels_of(const MoleculeSet& set, const std::vector<std::int64_t>& rows, 
     counted[i] = labels.bound.back() == 0 ? weight[i] : 0;
   }
   if (count > 0) labels.noise = (weight.mean() * weight.cwiseInverse()).cwiseMax(kLeastNoise);
-  if (counted.sum() <= 0) counted = weight;  // limits alone
+  if (counted.sum() <= 0) counted = weight;  // censored labels only
   const double total = counted.sum();
   double squares = 0;
   for (Eigen::Index c = 0; c < classes; ++c) {
-    // Nobody knows: half and half, or an equal share of all classes.
+    // Without labels, all classes have the same probability.
     const double unknown =
         kind == TaskKind::regression ? 0 : 1.0 / static_cast<double>(std::max<Eigen::Index>(classes, 2));
     labels.mean.push_back(count > 0 ? counted.dot(labels.values.col(c)) / total : unknown);
@@ -132,12 +132,12 @@ Labels labels_of(const MoleculeSet& set, const std::vector<std::int64_t>& rows, 
   return labels;
 }
 
-/// Of one target; noise 0: not chosen.
+/// Kernel of one target; noise 0 = not chosen.
 struct Kernel {
   double share = 0.5, noise = 0;
 };
 
-/// The logarithm of the marginal likelihood of all classes with the amplitude that maximises it, but for a constant.
+/// Returns the log marginal likelihood of all classes, with the amplitude that maximises it, up to a constant.
 double log_likelihood(const Matrix& kernel, const Matrix& values) {
   const Eigen::LLT<Matrix> factor(kernel);
   if (factor.info() != Eigen::Success) return -std::numeric_limits<double>::infinity();
@@ -152,7 +152,7 @@ double log_likelihood(const Matrix& kernel, const Matrix& values) {
   return sum;
 }
 
-/// `advance` is called with 1 after each of kMatricesOfChoice matrices.
+/// Chooses the kernel. Calls `advance` with 1 after each of kMatricesOfChoice matrices.
 Kernel choose_kernel(const Gram& gram, const Labels& labels, const ProcessFitOptions& options,
                      const std::function<void(std::int64_t)>& advance) {
   std::array<double, kMatricesOfChoice> likelihood;
@@ -167,7 +167,7 @@ Kernel choose_kernel(const Gram& gram, const Labels& labels, const ProcessFitOpt
   return {kShares[best / kNoises.size()], kNoises[best % kNoises.size()]};
 }
 
-/// Of those at `places` alone, without bounds, which the choice of a kernel does not look at.
+/// Returns the labels at `places`, without bounds, because the choice of a kernel ignores them.
 Labels some_of(const Labels& labels, const std::vector<std::int64_t>& places) {
   Labels some;
   some.values.resize(std::ssize(places), labels.values.cols());
@@ -187,7 +187,7 @@ KernelMolecules molecules_of(const KernelMolecules& all, const std::vector<std::
   return some;
 }
 
-/// Coefficients [known, classes] of the labels. Throws RunError for a matrix that cannot be solved.
+/// Returns the coefficients [known, classes] of the labels. Throws RunError if the matrix cannot be factorised.
 Matrix coefficients(const Gram& gram, const Labels& labels, const Kernel& kernel) {
   Vector noise = kernel.noise * labels.noise;
   Eigen::LLT<Matrix> factor(gram.mixed(kernel.share, noise));
@@ -195,13 +195,13 @@ Matrix coefficients(const Gram& gram, const Labels& labels, const Kernel& kernel
     noise *= 10;
     factor.compute(gram.mixed(kernel.share, noise));
   }
-  if (factor.info() != Eigen::Success) throw RunError("Gaussian process: its kernel matrix cannot be solved");
+  if (factor.info() != Eigen::Success) throw RunError("Gaussian process: the kernel matrix cannot be factorised");
   Matrix values = labels.values, solved = factor.solve(values);
   if (std::ranges::count(labels.bound, 0) == static_cast<std::ptrdiff_t>(labels.bound.size())) return solved;
   for (int round = 0; round < kCensoredRounds; ++round) {
     for (Eigen::Index i = 0; i < values.rows(); ++i) {
       const auto bound = labels.bound[static_cast<std::size_t>(i)];
-      const double said = values(i, 0) - noise[i] * solved(i, 0);  // by the process, of its own molecule
+      const double said = values(i, 0) - noise[i] * solved(i, 0);  // the process's prediction for this molecule
       if (bound > 0) values(i, 0) = std::max(labels.values(i, 0), said);
       if (bound < 0) values(i, 0) = std::min(labels.values(i, 0), said);
     }
@@ -210,11 +210,11 @@ Matrix coefficients(const Gram& gram, const Labels& labels, const Kernel& kernel
   return solved;
 }
 
-/// Which molecules teach each target; all of them together are at most kMostProcessMolecules.
+/// Training molecules of each target. All targets together have at most kMostProcessMolecules.
 struct Taught {
   std::vector<std::vector<std::int64_t>> of_target;  ///< [T]
   std::vector<std::int64_t> all;                     ///< ascending
-  std::int64_t labels = 0;                           ///< that there are
+  std::int64_t labels = 0;                           ///< total number, before sampling
 };
 
 Taught taught_by(const MoleculeSet& set, const std::vector<std::int64_t>& train, std::uint64_t seed) {
@@ -236,7 +236,7 @@ Taught taught_by(const MoleculeSet& set, const std::vector<std::int64_t>& train,
   return taught;
 }
 
-/// Of these molecules, without kernels and coefficients.
+/// Returns a process of these molecules, without kernels and coefficients.
 GaussianProcess process_of(const FeatureRows& rows, const MoleculeSet& set,
                            const std::vector<std::int64_t>& molecules) {
   GaussianProcess process{.descriptors = rows.descriptors, .columns = rows.columns, .targets = blend_targets(set.task)};
@@ -278,7 +278,7 @@ FittedProcess fit_process(const FeatureRows& rows, const MoleculeSet& set, const
     const Labels labels = labels_of(set, taught.of_target[t], std::move(known), t);
     Kernel kernel;
     Matrix solved;
-    std::int64_t left = kMatricesOfChoice + 1;  // to be told
+    std::int64_t left = kMatricesOfChoice + 1;  // matrices to report
     if (options.like != nullptr) kernel = {options.like->fingerprint_share[t], options.like->noise[t]};
     if (!labels.constant) {
       if (kernel.noise <= 0) {

@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::int64_t kQueriesPerPiece = 16;
 
-/// Training molecules by falling similarity to a query. Mostly the first few are enough, so more are only sorted where
-/// somebody asks for them.
+/// Training molecules in descending order of similarity to a query. Sorts lazily, because usually only the first few
+/// are used.
 class BySimilarity {
  public:
   BySimilarity(const std::vector<double>& similarity, const std::vector<std::int64_t>& train, std::int64_t query) {
@@ -23,7 +23,7 @@ class BySimilarity {
       if (train[k] != query) order_.emplace_back(-similarity[k], k);
   }
   std::size_t size() const { return order_.size(); }
-  /// The place in `train` of number `k`; asked for one after the other.
+  /// Returns the index in `train` of neighbour `k`. `k` must be accessed in ascending order.
   std::size_t operator[](std::size_t k) {
     if (k == sorted_) {
       sorted_ = std::min(order_.size(), sorted_ == 0 ? std::size_t{8} : 4 * sorted_);
@@ -34,11 +34,11 @@ class BySimilarity {
   }
 
  private:
-  std::vector<std::pair<double, std::size_t>> order_;  ///< equally similar ones by place
+  std::vector<std::pair<double, std::size_t>> order_;  ///< ties in the order of `train`
   std::size_t sorted_ = 0;
 };
 
-/// The labels of the neighbours as predictions [outputs].
+/// Writes the labels of the neighbours as predictions [outputs].
 void take_labels(const MoleculeSet& set, const std::vector<std::int64_t>& train, BySimilarity& neighbours,
                  double* predictions) {
   const Task& task = set.task;

@@ -14,15 +14,16 @@ namespace molgraph {
 namespace {
 
 constexpr int kSteps = 20;                  ///< shares 0, 0.05, ... 1
-constexpr double kLeastProbability = 1e-6;  ///< that a logarithm is taken of
-/// Mean losses below this fraction of the worst mixture's count as equal: an exact predictor has a finite likelihood.
+constexpr double kLeastProbability = 1e-6;  ///< lower limit for logarithms
+/// Mean losses below this fraction of the worst mixture's loss count as equal, so that the likelihood of an exact
+/// predictor is finite.
 constexpr double kLeastLoss = 1e-6;
-/// The part of an observation that a label counts as in the choice of the shares (docs/development/accuracy.md).
+/// Fraction of an observation that a label counts as in the choice of shares (docs/development/accuracy.md).
 constexpr double kEvidence = 0.25;
-/// How much worse a partner made again must be to be rejected.
+/// Limits beyond which a partner of the second fit is rejected.
 constexpr double kWorseTimes = 1.5, kWorseErrors = 3;
 
-/// [n, count] of [n, width]: one target's columns.
+/// Returns one target's columns [n, count] of [n, width].
 std::vector<double> columns_of(const std::vector<double>& rows, std::size_t width, std::size_t begin,
                                std::size_t count) {
   std::vector<double> own;
@@ -31,7 +32,7 @@ std::vector<double> columns_of(const std::vector<double>& rows, std::size_t widt
   return own;
 }
 
-/// How many different labels there are.
+/// Returns the number of different labels.
 std::size_t classes_in(const std::vector<double>& labels) {
   std::set<double> different;
   for (const double label : labels)
@@ -39,27 +40,27 @@ std::size_t classes_in(const std::vector<double>& labels) {
   return different.size();
 }
 
-/// A predictor, and what it loses on each labelled row.
+/// The losses of a predictor on the labelled rows.
 struct Candidate {
   std::vector<double> losses;
   double mean = 0;
 };
 
-/// What a predictor says of a label: the number, or the label's probability. `row` are one target's outputs.
+/// Returns the predicted number, or the predicted probability of the label. `row` are one target's outputs.
 double said_of(TaskKind kind, const double* row, double label) {
   if (kind == TaskKind::regression) return row[0];
   if (kind == TaskKind::multiclass) return row[static_cast<std::size_t>(label)];
   return label > 0.5 ? row[0] : 1 - row[0];
 }
 
-/// Absolute or squared error, as the metric has it; of classes the log-loss.
+/// Returns the absolute or squared error, depending on the metric; for classification, the log-loss.
 double loss_of(Metric metric, TaskKind kind, double said, double label) {
   if (kind != TaskKind::regression) return -std::log(std::max(said, kLeastProbability));
   const double error = said - label;
   return metric == Metric::mae ? std::abs(error) : error * error;
 }
 
-/// [labelled rows] of one target's outputs [n, outputs].
+/// Returns said_of() [labelled rows] from one target's outputs [n, outputs].
 std::vector<double> said_of_labels(const BlendTarget& target, const std::vector<double>& rows,
                                    const std::vector<double>& labels) {
   const auto outputs = static_cast<std::size_t>(target.classes);
@@ -69,7 +70,7 @@ std::vector<double> said_of_labels(const BlendTarget& target, const std::vector<
   return said;
 }
 
-/// [labelled rows] of one target's outputs [n, outputs].
+/// Returns the losses [labelled rows] from one target's outputs [n, outputs].
 std::vector<double> losses_of(Metric metric, const BlendTarget& target, const std::vector<double>& rows,
                               std::vector<double> labels) {
   std::vector<double> losses = said_of_labels(target, rows, labels);
@@ -84,7 +85,7 @@ double mean_loss(const std::vector<double>& losses) {
   return mean;
 }
 
-/// Mean and standard error of how much more `one` loses than `best`.
+/// Returns mean and standard error of the differences between the losses of `one` and `best`.
 std::pair<double, double> excess(const Candidate& one, const Candidate& best) {
   const auto n = static_cast<double>(best.losses.size());
   const double mean = one.mean - best.mean;
@@ -96,8 +97,8 @@ std::pair<double, double> excess(const Candidate& one, const Candidate& best) {
   return {mean, n > 1 ? std::sqrt(squares / (n - 1) / n) : std::abs(mean)};
 }
 
-/// The log-likelihood of `labels` labels with this mean loss, but for a constant: of log-losses their sum, of errors
-/// that of the Laplace (absolute) or normal distribution (squared) whose scale fits them best.
+/// Returns the log-likelihood of `labels` labels with this mean loss, up to a constant: for log-losses, minus their
+/// sum; for errors, that of the Laplace (absolute) or normal (squared) distribution with the best-fitting scale.
 double log_likelihood(Metric metric, TaskKind kind, double mean, double labels) {
   if (kind != TaskKind::regression) return -labels * mean;
   return -labels * std::log(mean) / (metric == Metric::mae ? 1 : 2);
@@ -105,7 +106,7 @@ double log_likelihood(Metric metric, TaskKind kind, double mean, double labels) 
 
 using Mixture = std::array<double, 3>;
 
-/// All shares of two or three predictors that are multiples of 1 / kSteps and sum to 1.
+/// Returns all shares of two or three predictors that are multiples of 1/kSteps and sum to 1.
 std::vector<Mixture> all_mixtures(std::size_t predictors) {
   assert(predictors == 2 || predictors == 3);
   std::vector<Mixture> mixtures;
@@ -116,7 +117,7 @@ std::vector<Mixture> all_mixtures(std::size_t predictors) {
   return mixtures;
 }
 
-/// The mean loss of a mixture of what predictors say of `labels`.
+/// Returns the mean loss of a mixture of the predictions for `labels`.
 double loss_of_mixture(Metric metric, TaskKind kind, const std::vector<std::vector<double>>& said,
                        const Mixture& shares, const std::vector<double>& labels) {
   double sum = 0;
@@ -129,7 +130,7 @@ double loss_of_mixture(Metric metric, TaskKind kind, const std::vector<std::vect
   return sum / static_cast<double>(labels.size());
 }
 
-/// The weight of each mixture after `labels` labels, by its mean loss; 0 where that is not finite.
+/// Returns the posterior weight of each mixture from its mean loss on `labels` labels; 0 if the loss is not finite.
 std::vector<double> posterior(Metric metric, TaskKind kind, const std::vector<double>& losses, double labels) {
   double most = 0, best = -std::numeric_limits<double>::infinity();
   for (const double loss : losses)
@@ -200,8 +201,8 @@ std::string why_refit_is_rejected(Metric metric, const Task& task, const RefitCh
     std::nth_element(unseen.begin(), middle, unseen.end());
     const auto [more, error] = excess(after, before);
     if (after.mean > kWorseTimes * before.mean && more > kWorseErrors * error && after.mean > *middle)
-      return "its mean loss on the training part is " + sensible_number(after.mean) + " for '" + target.name + "', " +
-             sensible_number(before.mean) + " of the one made without the validation part";
+      return "its mean loss on the training set is " + sensible_number(after.mean) + " for '" + target.name +
+             "', compared with " + sensible_number(before.mean) + " for the one trained without the validation set";
   }
   return {};
 }

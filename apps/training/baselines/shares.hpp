@@ -1,4 +1,4 @@
-// Shares of a blend, chosen by the validation part; and whether a partner that has learned that part may be used.
+// Chooses the shares of a blend on the validation set, and checks partners that were trained on that set too.
 #pragma once
 
 #include <array>
@@ -11,30 +11,32 @@
 
 namespace molgraph {
 
-/// The shares [K][T] of two or three predictors, of each target their posterior mean. Before any label, all shares that
-/// sum to 1 are equally likely, on a grid of step 0.05. Each of `labels` [n, T] counts as a quarter of an observation
-/// (a tempered likelihood: Gruenwald 2012, "The safe Bayesian"), so few rows leave predictors that are about equally
-/// good near equal shares, and many give the best mixture. The likelihood is that of Laplace's distribution if the
-/// metric is mae, else of the normal one, both with the scale that fits best (a profile likelihood); of classes the
-/// labels' probability, whatever the metric. `predictions` [K][n, outputs]. With labels of one class alone, which show
-/// who is surer and not who is right, or without a label, shares are equal.
+/// Returns the shares [K][T] of two or three predictors: for each target, their posterior mean. In the prior, all
+/// shares that sum to 1 are equally likely, on a grid of step 0.05. Each of `labels` [n, T] counts as a quarter of an
+/// observation (a tempered likelihood: Gruenwald 2012, "The safe Bayesian"). With few rows, predictors of similar
+/// quality therefore get nearly equal shares; with many rows, the best mixture dominates. For regression, the
+/// likelihood is that of a Laplace distribution if the metric is mae, otherwise that of a normal distribution, both
+/// with the best-fitting scale (a profile likelihood). For classification, it is the probability of the labels,
+/// whatever the metric. `predictions` is [K][n, outputs]. Without labels, or with only one class, shares are equal:
+/// labels of one class show which predictor is more confident, not which is right.
 std::vector<std::vector<double>> choose_shares(Metric metric, const Task& task,
                                                const std::vector<std::vector<double>>& predictions,
                                                const std::vector<double>& labels);
 
-/// Why a partner that was made again, with more molecules, is not used; "" where it is. It is not where one of its
-/// predictions is not finite, or where a target has labels in both parts and
-/// - its mean loss on the training part is more than 1.5 times that of the partner made of the training part alone,
-/// - the mean of the paired differences is more than three standard errors, and
-/// - its mean loss on the training part, which it has learned, is larger than the other's median loss on the validation
-///   part, which that one has not learned. So a partner that learns a sample of its molecules, or learns them by heart,
-///   is not rejected because there are more of them.
-/// The loss is that of choose_shares(). Predictions are [n, outputs], labels [n, T].
+/// Predictions and labels for why_refit_is_rejected(). Predictions are [n, outputs], labels [n, T].
 struct RefitCheck {
-  const std::vector<double>&before_train, &before_valid;  ///< of the partner made of the training part alone
-  const std::array<std::vector<double>, 3>& after;        ///< of the one made again: of the training part, and others
+  const std::vector<double>&before_train, &before_valid;  ///< of the partner of the first fit (training set only)
+  const std::array<std::vector<double>, 3>& after;  ///< of the second fit's partner: training set, then other sets
   const std::vector<double>&train_labels, &valid_labels;
 };
+/// Returns the reason why a partner of the second fit, trained on more molecules, is rejected; "" if it is used. It is
+/// rejected if one of its predictions is not finite, or if, for a target with labels in both sets,
+/// - its mean loss on the training set is more than 1.5 times that of the first fit's partner,
+/// - the mean of the paired differences is more than three standard errors, and
+/// - its mean loss on the training set exceeds the median loss of the first fit's partner on the validation set, which
+///   that partner was not trained on. Without this condition, a partner that is trained on a sample of its molecules,
+///   or that memorises them, could be rejected only because there are more molecules.
+/// The loss is that of choose_shares().
 std::string why_refit_is_rejected(Metric metric, const Task& task, const RefitCheck& check);
 
 }  // namespace molgraph

@@ -16,26 +16,28 @@
 namespace molgraph {
 namespace {
 
-/// A binary target with fewer labels, of training and validation, gets a forest of so many trees: better than boosting
-/// there. Of both, so that trees made once more with the validation part (exact_rounds) are of the same kind.
+/// A binary target with fewer labels gets a forest of kForestTrees trees, which is better than boosting there. Training
+/// and validation labels both count, so that trees of the second fit (exact_rounds), which is trained on the validation
+/// set too, are of the same kind.
 constexpr std::size_t kForestRows = 5000, kForestTrees = 500;
 
-/// The duration of a fit is estimated by so many trees of at most so many rows. Boosters of numbers need 550 to 600
-/// rounds on ESOL and Lipophilicity, of labels that are noise 80.
+/// Numbers of trees, rows and rounds for estimating the duration of a fit. Regression needs 550 to 600 rounds on ESOL
+/// and Lipophilicity, and 80 if the labels are noise.
 constexpr int kMeasuredTrees = 5;
 constexpr std::int64_t kMeasuredRows = 2'000;
 constexpr double kUsualRounds = 450;
 
-/// One target's labels as boosters take them, and how margins become predictions.
+/// One target's labels in the form for boosters, and the conversion of margins to predictions.
 struct TargetRows {
   BoosterOptions options;
   LabelledRows train, valid;
-  std::vector<double> base;  ///< [classes] of Trees::base
+  std::vector<double> base;  ///< [classes] see Trees::base
   double scale = 1;          ///< a regression target's deviation
-  bool constant = false;     ///< nothing can be learned
+  bool constant = false;     ///< the target is constant
 };
 
-/// `to_fit`: with limits, and without rows of weight 0, which teach nothing; else the exact labels, to measure by.
+/// Returns the labelled rows. `to_fit`: with censored labels and without rows of weight 0; otherwise only exact labels,
+/// for evaluation.
 LabelledRows labelled(const MoleculeSet& set, const std::vector<std::int64_t>& part, std::size_t target, bool to_fit) {
   const std::size_t targets = set.task.names.size();
   LabelledRows rows;
@@ -54,19 +56,19 @@ LabelledRows labelled(const MoleculeSet& set, const std::vector<std::int64_t>& p
   if (!censored) rows.bounds.clear();
   double sum = 0;
   for (const float weight : rows.weights) sum += static_cast<double>(weight);
-  for (float& weight : rows.weights)  // their mean is 1, so that a leaf's penalty means what it does without them
+  for (float& weight : rows.weights)  // mean 1, so that the leaf penalty has the same effect as without weights
     if (sum > 0) weight *= static_cast<float>(static_cast<double>(rows.weights.size()) / sum);
   return rows;
 }
 
-/// (label - mean)/deviation, in double before they become floats.
+/// Sets labels to (label - mean)/deviation, computed in double.
 void standardise(const MoleculeSet& set, std::size_t target, double mean, double deviation, LabelledRows& rows) {
   const std::size_t targets = set.task.names.size();
   for (std::size_t i = 0; i < rows.rows.size(); ++i)
     rows.labels[i] = static_cast<float>((set.targets[rows.rows[i] * targets + target] - mean) / deviation);
 }
 
-/// Mean and deviation of the labels by their weights; of those that are exact, where there are some.
+/// Returns the weighted mean and deviation of the exact labels, or of all labels if none is exact.
 std::pair<double, double> statistics(const MoleculeSet& set, std::size_t target, const LabelledRows& rows) {
   const bool exact = rows.bounds.empty() || std::ranges::count(rows.bounds, 0) > 0;
   Moments moments;
@@ -92,7 +94,7 @@ TargetRows target_rows(const MoleculeSet& set, const std::vector<std::int64_t>& 
   switch (t.options.kind) {
     case TaskKind::regression: {
       t.constant = count < 2 || !(deviation > 0);
-      t.base = {count > 0 ? mean : 0};  // without any label nothing is known
+      t.base = {count > 0 ? mean : 0};  // 0 without labels
       if (t.constant) break;
       t.scale = deviation;
       for (LabelledRows* rows : {&t.train, &t.valid}) standardise(set, target, mean, deviation, *rows);
@@ -105,17 +107,17 @@ TargetRows target_rows(const MoleculeSet& set, const std::vector<std::int64_t>& 
       break;
     }
     case TaskKind::multiclass:
-    case TaskKind::mixed:    // no target's kind
-      t.options.base = 0.5;  // the same for all classes: a softmax takes no notice
+    case TaskKind::mixed:    // not the kind of a target
+      t.options.base = 0.5;  // the same for all classes: no effect on the softmax
       t.base.assign(static_cast<std::size_t>(task.classes), 0);
       if (!t.constant || count == 0) break;
-      t.base[static_cast<std::size_t>(t.train.labels[0])] = std::log(1e6);  // the one class that there is
+      t.base[static_cast<std::size_t>(t.train.labels[0])] = std::log(1e6);  // the only class
       break;
   }
   return t;
 }
 
-/// Mean loss of margins [rows, classes]: squared error, or the log-loss.
+/// Returns the mean loss of margins [rows, classes]: squared error or log-loss.
 double loss_of(const TargetRows& t, const std::vector<float>& margins) {
   const auto classes = static_cast<std::size_t>(t.options.classes);
   double sum = 0;
@@ -137,7 +139,7 @@ double loss_of(const TargetRows& t, const std::vector<float>& margins) {
   return sum / static_cast<double>(t.valid.rows.size());
 }
 
-/// How many columns say something of any of the molecules.
+/// Returns the number of columns that have a value for any of the molecules.
 std::size_t columns_in_use(const FeatureRows& rows, const std::vector<std::size_t>& molecules) {
   std::vector<bool> used(rows.width);
   for (const std::size_t row : molecules)
@@ -145,13 +147,13 @@ std::size_t columns_in_use(const FeatureRows& rows, const std::vector<std::size_
   return static_cast<std::size_t>(std::ranges::count(used, true));
 }
 
-/// `trees` of a random forest (Breiman 2001) on `width` columns that are in use, grown until no split helps. It is one
-/// step of boosting from the label's frequency, in log-odds, and orders molecules as the mean of its leaves'
-/// frequencies does.
+/// Returns options for a random forest (Breiman 2001) of `trees` trees on `width` columns in use, grown until no split
+/// helps. It is one boosting step in log-odds, starting from the label frequency. It ranks molecules in the same order
+/// as the mean of the frequencies in the leaves.
 BoosterOptions forest_options(BoosterOptions options, std::size_t width, std::size_t trees) {
   options.lr = 1;
   options.depth = 0;
-  options.rows = 0.632;  // as many different ones as a bootstrap sample has
+  options.rows = 0.632;  // the fraction of distinct rows in a bootstrap sample
   options.columns = 1 / std::sqrt(static_cast<double>(std::max<std::size_t>(width, 1)));
   options.l2 = 0;
   options.least_weight = 0;
@@ -159,20 +161,20 @@ BoosterOptions forest_options(BoosterOptions options, std::size_t width, std::si
   return options;
 }
 
-/// What one booster has learned.
+/// The trees of one booster.
 struct Boosted {
   std::vector<std::vector<std::vector<TreeNode>>> trees;  ///< [outputs][trees][nodes]
   int rounds = 0;
 };
 
-/// How many rounds are added at most. `exact`: so many; 0 = by validation.
+/// Returns the maximum number of rounds. `exact` = fixed number; 0 = early stopping.
 int most_rounds(const TargetRows& t, const BoosterOptions& options, const TreeFitOptions& fit, int exact) {
   if (options.forest > 1) return 1;
   if (exact > 0) return exact;
   return t.valid.rows.empty() ? std::min(fit.rounds, fit.rounds_without_valid) : fit.rounds;
 }
 
-/// `ask_to_go_on` is called before each round.
+/// Trains one booster. Calls `ask_to_go_on` before each round.
 Boosted boost(const FeatureRows& rows, const TargetRows& t, const BoosterOptions& options, const TreeFitOptions& fit,
               int exact, const std::function<void()>& ask_to_go_on) {
   Booster booster(rows, t.train, t.valid, options);
@@ -195,12 +197,12 @@ Boosted boost(const FeatureRows& rows, const TargetRows& t, const BoosterOptions
   return {booster.trees(best_rounds), best_rounds};
 }
 
-/// Boosters per target.
+/// Returns the number of boosters per target.
 std::size_t copies_of(std::size_t targets, const TreeFitOptions& options) {
   return static_cast<std::size_t>(std::max(1, options.copies / static_cast<int>(targets)));
 }
 
-/// Of a forest for few labels of two classes; but for the seed.
+/// Returns the options of one booster, without the seed: a forest for binary targets with few labels.
 BoosterOptions booster_options(const FeatureRows& rows, const TargetRows& t, std::size_t copies) {
   if (t.options.kind != TaskKind::binary || t.train.rows.size() + t.valid.rows.size() >= kForestRows) return t.options;
   return forest_options(t.options, columns_in_use(rows, t.train.rows), kForestTrees / copies);
@@ -208,7 +210,8 @@ BoosterOptions booster_options(const FeatureRows& rows, const TargetRows& t, std
 
 void append(const std::vector<TreeNode>& nodes, Trees& trees) {
   const std::size_t first = trees.nodes.size();
-  if (first + nodes.size() > static_cast<std::size_t>(INT32_MAX)) throw RunError("more trees than a file can hold");
+  if (first + nodes.size() > static_cast<std::size_t>(INT32_MAX))
+    throw RunError("the trees have too many nodes for a file");
   for (TreeNode node : nodes) {
     if (node.feature >= 0) {
       node.left += static_cast<std::int32_t>(first);
@@ -234,7 +237,7 @@ FittedTrees fit_trees(const FeatureRows& rows, const MoleculeSet& set, const std
     const auto job = static_cast<std::size_t>(begin);
     const TargetRows& t = targets[job / copies];
     const int exact = options.exact_rounds.empty() ? 0 : options.exact_rounds[job];
-    std::int64_t round = 0, told = 0;  // a booster counts for options.rounds, however many it needs
+    std::int64_t round = 0, told = 0;  // a booster counts as options.rounds, whatever its number of rounds
     if (!t.constant && (exact > 0 || options.exact_rounds.empty())) {
       BoosterOptions one = booster_options(rows, t, copies);
       one.seed = options.seed * copies + job % copies;
@@ -254,10 +257,10 @@ FittedTrees fit_trees(const FeatureRows& rows, const MoleculeSet& set, const std
     const TargetRows& target = targets[t];
     for (std::size_t c = 0; c < target.base.size(); ++c) {
       trees.base.push_back(target.base[c]);
-      trees.scale.push_back(target.scale / static_cast<double>(copies));  // their mean
+      trees.scale.push_back(target.scale / static_cast<double>(copies));  // for the mean of the copies
       for (std::size_t copy = 0; copy < copies; ++copy) {
         const Boosted& one = fitted[t * copies + copy];
-        if (one.rounds == 0) continue;  // nothing was, or could be, learned
+        if (one.rounds == 0) continue;  // no trees
         for (const std::vector<TreeNode>& nodes : one.trees[c]) append(nodes, trees);
       }
       trees.output_offset.push_back(static_cast<std::int64_t>(trees.tree_offset.size()) - 1);

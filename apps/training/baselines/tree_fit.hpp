@@ -1,5 +1,5 @@
-// Trees for every target of a task: boosted on the training rows, stopped by the validation rows; of few labels of two
-// classes a forest.
+// Trains trees for every target of a task: boosted trees with early stopping on the validation rows, or a forest for
+// binary targets with few labels.
 #pragma once
 
 #include <cstdint>
@@ -13,31 +13,31 @@
 namespace molgraph {
 
 struct TreeFitOptions {
-  int rounds = 600;                ///< at most
-  int patience = 60;               ///< rounds without a better validation loss
-  int rounds_without_valid = 250;  ///< where a target has no validation label
-  std::vector<int> exact_rounds;   ///< [FittedTrees::rounds], or empty: as above
-  int copies = 4;  ///< boosters per target, of different seeds, whose mean is taken; with several targets fewer
+  int rounds = 600;                ///< maximum number of boosting rounds
+  int patience = 60;               ///< rounds without improvement of the validation loss
+  int rounds_without_valid = 250;  ///< if a target has no validation labels
+  std::vector<int> exact_rounds;   ///< fixed numbers, as in FittedTrees::rounds; empty = as above
+  int copies = 4;  ///< boosters per target with different seeds, which are averaged; fewer with several targets
   std::uint64_t seed = 0;
-  int threads = 0;                     ///< 0 = all usable cores; no number depends on it
+  int threads = 0;                     ///< 0 = all usable cores; the result does not depend on it
   std::function<void()> ask_to_go_on;  ///< called between pieces of work, by several threads; may throw
-  /// So many rounds more are done, of so many; called by several threads.
+  /// Called after `more` of `all` rounds are finished, by several threads.
   std::function<void(std::int64_t more, std::int64_t all)> progress;
 };
 
 struct FittedTrees {
   Trees trees;
-  std::vector<int> rounds;  ///< [targets * copies] of each booster
+  std::vector<int> rounds;  ///< [targets * copies] number of rounds of each booster
 };
 
-/// `rows` are those of all molecules of the set; `train` and `valid` are indices into them. Missing labels are left
-/// out; a censored one is a bound in training and left out in validation; rows count by their weights. A target with
-/// one label only, or with fewer than two, gets no tree and its mean. Regression targets are standardised. Throws
-/// RunError without XGBoost.
+/// Trains the trees. `rows` are those of all molecules of the set; `train` and `valid` are indices into them. Missing
+/// labels are left out. Censored labels are bounds in training and are left out in validation. Rows are weighted. A
+/// target with fewer than two labels, or with only one value, gets no tree; its mean is predicted. Regression targets
+/// are standardised. Throws RunError in a build without XGBoost.
 FittedTrees fit_trees(const FeatureRows& rows, const MoleculeSet& set, const std::vector<std::int64_t>& train,
                       const std::vector<std::int64_t>& valid, const TreeFitOptions& options);
 
-/// Seconds that fit_trees() takes here, about: a few trees of a few rows are timed.
+/// Estimates the seconds of fit_trees() on this machine by timing a few trees on a few rows.
 double seconds_to_fit_trees(const FeatureRows& rows, const MoleculeSet& set, const std::vector<std::int64_t>& train,
                             const std::vector<std::int64_t>& valid, const TreeFitOptions& options);
 

@@ -1,8 +1,8 @@
-// The attention of one molecule (docs/models/formula.md section 2), forward; per head h:
+// Forward pass of the attention of one molecule (docs/models/formula.md section 2); per head h:
 //     s_ij = b_ij + alpha (q_i.k_j + q_i.query_rows[m] + k_x.key_rows[m]),  a = softmax over j,  w = drop(a * gate)
 //     z_i = sum over j of w_ij (v_j + value_rows[m]),  m the relation of (i, j)
-// and with walks r_ij[t]: + alpha (q_i.walk_query[t] + k_j.walk_key[t]) r_ij[t] on s_ij, + walk_value[t] r_ij[t] on
-// v_j. q, k, v [n, stride], z [queries, z_stride]; bias, gate, softmax [n*n, H]; tables [M, d*H].
+// With walks r_ij[t], alpha (q_i.walk_query[t] + k_j.walk_key[t]) r_ij[t] is added to s_ij, and walk_value[t] r_ij[t]
+// to v_j. q, k, v [n, stride], z [queries, z_stride]; bias, gate, softmax [n*n, H]; tables [M, d*H].
 #if defined(MOLGRAPH_CPU_ATTENTION_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef MOLGRAPH_CPU_ATTENTION_INL
 #undef MOLGRAPH_CPU_ATTENTION_INL
@@ -47,7 +47,7 @@ void walk_scores_by_key(const Attention& g, std::size_t lane, const Scratch& s) 
   }
 }
 
-// scores[j] of the rows r, before the softmax.
+// Computes scores[j] of the rows r, before the softmax.
 template <class P>
 HWY_INLINE void scores_of_row(const Attention& g, const RowPair& r, std::size_t lane, const Scratch& s) {
   const Tag tag;
@@ -91,7 +91,7 @@ HWY_INLINE void scores_of_row(const Attention& g, const RowPair& r, std::size_t 
   }
 }
 
-// scores -> softmax; zero where every key is forbidden.
+// scores -> softmax; zero if every key is forbidden.
 HWY_INLINE void softmax(float* scores, std::size_t n) {
   const Tag tag;
   Vec largest = hn::Set(tag, 2 * kForbidden);

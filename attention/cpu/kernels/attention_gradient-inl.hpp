@@ -1,10 +1,10 @@
-// The way back through the attention of one molecule. With w = drop(a C), a the softmax:
+// Backward pass of the attention of one molecule. With w = drop(a C), a the softmax:
 //     da_ij = drop(dz_i . (v_j + PV)) C_ij
 //     ds_ij = a_ij (da_ij - sum_j da_ij a_ij)
 //     dC_ij = drop(dz_i . (v_j + PV)) a_ij
-// Queries first (row by row: ds, dq, what the rows add to the tables), then keys (dk, dv, and the tables' sums).
-// dz [queries, dz_stride] -> dq [queries, stride], dk, dv [n, stride]; dbias, dgate [n*n, H] and the tables' [M, d*H]
-// are added to.
+// First the queries, row by row (ds, dq, the rows' contributions to the tables), then the keys (dk, dv, the sums for
+// the tables). dz [queries, dz_stride] -> dq [queries, stride], dk, dv [n, stride]. Adds to dbias, dgate [n*n, H] and
+// to the tables' gradients [M, d*H].
 #if defined(MOLGRAPH_CPU_ATTENTION_GRADIENT_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef MOLGRAPH_CPU_ATTENTION_GRADIENT_INL
 #undef MOLGRAPH_CPU_ATTENTION_GRADIENT_INL
@@ -17,7 +17,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace molgraph::cpu::HWY_NAMESPACE {
 
-// For the rows r: weights and slopes of all keys, scores[j] = alpha ds, and the sums by relation.
+// Computes, for the rows r, weights and slopes of all keys, scores[j] = alpha ds, and the sums by relation.
 template <class P>
 HWY_INLINE void slopes_of_row(const Attention& g, const AttentionGradient& d, const RowPair& r, std::size_t lane,
                               const Scratch& s) {
@@ -87,8 +87,7 @@ HWY_INLINE void slopes_of_row(const Attention& g, const AttentionGradient& d, co
   }
 }
 
-// step_sums[row, t] = sum over `count` others of weight * r[t] for the rows r, [n, K, H]; weights as add_weighted()
-// takes them.
+// step_sums[row, t] = sum over `count` others of weight * r[t] for the rows r, [n, K, H]; weights as in add_weighted().
 template <class P>
 HWY_INLINE void sum_by_step(const Attention& g, const float* weight0, const float* weight1, std::size_t weight_stride,
                             const float* walks, std::size_t count, const RowPair& r, std::size_t lane, const Scratch& s,
@@ -99,7 +98,7 @@ HWY_INLINE void sum_by_step(const Attention& g, const float* weight0, const floa
              step_sums + (r.second * g.steps + t) * g.heads + lane, r.two);
 }
 
-// rows[m] += sum over the first `tokens` tokens i of by_row[i, m] * x_i, m of `count`: what a table gets.
+// rows[m] += sum over the first `tokens` tokens i of by_row[i, m] * x_i for m < count: the gradient of a table.
 template <class P>
 void table_gradient(const Attention& g, const float* by_row, std::size_t count, const float* x, std::size_t x_stride,
                     std::size_t tokens, std::size_t lane, float* rows) {
@@ -112,7 +111,7 @@ void table_gradient(const Attention& g, const float* by_row, std::size_t count, 
   }
 }
 
-// x_i += sum over m of `count` of by_row[i, m] * rows[m].
+// x_i += sum over m < count of by_row[i, m] * rows[m].
 template <class P>
 HWY_INLINE void add_table_rows(const Attention& g, const float* by_row, std::size_t count, const float* rows,
                                const RowPair& r, std::size_t lane, float* x) {
@@ -175,7 +174,7 @@ void attention_gradient_lanes(const Attention& g, const AttentionGradient& d, st
 
 void attention_gradient(const Attention& g, const AttentionGradient& d) {
   const Scratch s(g, true);
-  zero(s.dby_query, static_cast<std::size_t>(s.end - s.dby_query));  // and dby_key and weight_by_row behind it
+  zero(s.dby_query, static_cast<std::size_t>(s.end - s.dby_query));  // also dby_key and weight_by_row, which follow
   MOLGRAPH_FOR_ALL_HEADS(attention_gradient_lanes, g.heads, g, d);
 }
 

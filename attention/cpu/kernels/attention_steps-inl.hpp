@@ -1,10 +1,9 @@
-// What attention and its gradient are made of, head-innermost: a vector holds one number of several heads, so that
-// scores, tables and weights need no shuffles whatever the head width. Rows of q, k, v, z and tables are [d, H]; n
+// Steps of attention and its gradient. The layout is head-innermost: a vector contains the same element of several
+// heads, so scores, tables and weights need no shuffles for any head width. Rows of q, k, v, z and tables are [d, H]; n
 // tokens, M relations.
 //
-// A step works on one query at a time (OneRow), or, where 16 lanes meet 8 heads, on two (TwoRows: lanes 0-7 are the
-// first token's heads, lanes 8-15 the second's). `row` below means that token; its partner in the products is the
-// `other` token.
+// A step processes one query at a time (OneRow) or, with 16 lanes and 8 heads, two (TwoRows: lanes 0-7 are the first
+// token's heads, lanes 8-15 the second's). `row` below means this token; `other` is the second token of a product.
 #if defined(MOLGRAPH_CPU_ATTENTION_STEPS_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef MOLGRAPH_CPU_ATTENTION_STEPS_INL
 #undef MOLGRAPH_CPU_ATTENTION_STEPS_INL
@@ -46,8 +45,8 @@ struct TwoRows {
     return hn::Combine(Tag(), hn::LoadU(Half(), second), hn::LoadU(Half(), first));
   }
   static HWY_INLINE Vec both(const float* p) { return Vec{_mm512_broadcast_f32x8(_mm256_loadu_ps(p))}; }
-  // A number of the first row and one of the second go to all their lanes by one load where the rows' lanes take turns:
-  // the order of scalars(), and of mingled() vectors.
+  // scalars() broadcasts an element of each row to all its lanes in one load. For this, the lanes of the two rows
+  // alternate. mingled() converts to this order, parted() back.
   static HWY_INLINE Vec scalars(const float* p) {
     return Vec{_mm512_broadcast_f32x2(_mm_castsi128_ps(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p))))};
   }
@@ -63,7 +62,7 @@ struct TwoRows {
     hn::StoreU(hn::LowerHalf(Half(), v), Half(), first);
     if (two) hn::StoreU(hn::UpperHalf(Half(), v), Half(), second);
   }
-  // One after the other: both may add to the same place.
+  // One row after the other, because both may add to the same address.
   static HWY_INLINE void add(Vec v, float* first, float* second, bool two) {
     hn::StoreU(hn::Add(hn::LowerHalf(Half(), v), hn::LoadU(Half(), first)), Half(), first);
     if (two) hn::StoreU(hn::Add(hn::UpperHalf(Half(), v), hn::LoadU(Half(), second)), Half(), second);
@@ -76,8 +75,8 @@ struct TwoRows {
 };
 #endif
 
-// out[j] += scale * sum over U channels of row * other_j. Rows are `stride` apart, channels `heads`; out is [others,
-// kLanes].
+// out[j] += scale * sum over U channels of row * other_j. Consecutive rows are `stride` apart, channels `heads`. out is
+// [others, kLanes].
 template <class P, int U>
 HWY_INLINE void add_products(const float* row0, const float* row1, const float* HWY_RESTRICT others, std::size_t stride,
                              std::size_t count, std::size_t heads, float scale, float* HWY_RESTRICT out) {
@@ -97,8 +96,7 @@ HWY_INLINE void add_products(const float* row0, const float* row1, const float* 
   }
 }
 
-// row (+)= scale * sum over j of weight_j * other_j, U channels. Weights of the two rows are `weight_stride` apart per
-// j.
+// row (+)= scale * sum over j of weight_j * other_j, U channels. A row's consecutive weights are `weight_stride` apart.
 template <class P, int U>
 HWY_INLINE void add_weighted(const float* weight0, const float* weight1, std::size_t weight_stride,
                              const float* HWY_RESTRICT others, std::size_t stride, std::size_t count, std::size_t heads,
@@ -121,7 +119,7 @@ HWY_INLINE void add_weighted(const float* weight0, const float* weight1, std::si
   }
 }
 
-// Calls Step::run<U> for parts of up to ten channels, as even as possible, until all `width` are done.
+// Calls Step::run<U> for parts of up to ten channels, as equal as possible, until all `width` channels are done.
 template <class Step>
 HWY_INLINE void in_parts(std::size_t width, const Step& step) {
   const std::size_t parts = (width + 9) / 10, part = (width + parts - 1) / parts;
@@ -172,7 +170,7 @@ struct Weighted {
   }
 };
 
-// The rows that a step takes: `first`, and the one after it if there is one (else itself again).
+// The rows that a step processes: `first` and the next row; if there is no next row, `second` is `first`.
 struct RowPair {
   std::size_t first, second;
   bool two;
@@ -183,8 +181,8 @@ HWY_INLINE RowPair row_pair(std::size_t first, std::size_t count) {
   return {first, two ? first + 1 : first, two};
 }
 
-// Numbers [n*n, H] of the pairs (row, j) of the rows at hand; null = there are none. Copied out of Attention, because
-// stores of vectors would make the compiler read its members again for every pair.
+// Values [n*n, H] of the pairs (row, j) of the current rows; null = none. Copied from Attention, because vector stores
+// would make the compiler reload its members for every pair.
 template <class P>
 struct PairLine {
   float *first = nullptr, *second = nullptr;
@@ -193,7 +191,7 @@ struct PairLine {
   HWY_INLINE PairLine(const float* pairs, const Attention& g, const RowPair& r, std::size_t lane)
       : heads(g.heads), two(r.two) {
     if (pairs == nullptr) return;
-    first = const_cast<float*>(pairs) + r.first * g.tokens * heads + lane;  // store() and add() are for what is written
+    first = const_cast<float*>(pairs) + r.first * g.tokens * heads + lane;  // store() and add(): non-const arrays only
     second = const_cast<float*>(pairs) + r.second * g.tokens * heads + lane;
   }
   HWY_INLINE explicit operator bool() const { return first != nullptr; }
@@ -202,7 +200,7 @@ struct PairLine {
   HWY_INLINE void add(Vec v, std::size_t j) const { P::add(v, first + j * heads, second + j * heads, two); }
 };
 
-// Dropout's bits of those pairs.
+// Dropout bits of these pairs.
 template <class P>
 struct KeepLine {
   Keep keep;
@@ -220,7 +218,7 @@ struct KeepLine {
   }
 };
 
-// Relations of those pairs.
+// Relations of these pairs.
 struct RelationLine {
   const std::uint16_t *first, *second;
   HWY_INLINE RelationLine(const std::uint16_t* relation, std::size_t tokens, const RowPair& r)
@@ -229,9 +227,9 @@ struct RelationLine {
 
 HWY_INLINE void zero(float* x, std::size_t count) { std::memset(x, 0, count * sizeof(float)); }
 
-// Where the arrays of a pass over kLanes lanes of heads stand in Attention::scratch, in floats: [n], [M] and [K]
-// vectors, then numbers per token and relation [n, M, H] and, with walks, per pair [n*n, H]; for the way back also per
-// pair, and per token and step [n, K, H].
+// Offsets in Attention::scratch, in floats, of the arrays of a pass over kLanes lanes of heads: [n], [M] and [K]
+// vectors, then values per token and relation [n, M, H] and, with walks, per pair [n*n, H]. The backward pass also has
+// values per pair, and per token and step [n, K, H].
 struct ScratchPlan {
   ScratchPlan(std::size_t tokens, std::size_t heads, std::size_t relations, std::size_t steps, bool training) {
     const auto take = [this](std::size_t count) { return std::exchange(floats, floats + count); };
@@ -248,7 +246,7 @@ struct ScratchPlan {
   }
   std::size_t floats = 0;
   std::size_t scores, by_query, weight_of, by_key, weights, slopes;
-  std::size_t by_relation;  // dby_query, dby_key, weight_by_row: together, for they begin as zeros
+  std::size_t by_relation;  // dby_query, dby_key, weight_by_row: contiguous, because they are zeroed together
   std::size_t by_step, key_walks, dby_step;
 };
 
@@ -279,7 +277,8 @@ struct Scratch {
     end = weight_by_row + per_row;
   }
   float *scores, *by_query, *weight_of, *by_key, *by_step, *key_walks;
-  float *dquery_step = nullptr, *dkey_step = nullptr, *weight_by_step = nullptr;  // training only, as all that follow
+  float *dquery_step = nullptr, *dkey_step = nullptr,
+        *weight_by_step = nullptr;  // training only, also the members below
   float *weights = nullptr, *slopes = nullptr, *dby_query = nullptr, *dby_key = nullptr, *weight_by_row = nullptr,
         *end = nullptr;
 };

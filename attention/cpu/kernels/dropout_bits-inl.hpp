@@ -1,4 +1,4 @@
-// Dropout's survivors as bits (Keep in kernels.hpp), from draws of 16 bits.
+// Bits of the elements that dropout keeps (Keep in kernels.hpp), from 16-bit draws.
 //     channel_bits: draws [rows, width] -> bits [rows, stride / 8]
 //     head_bits: draws [heads, pairs] -> bits [pairs, padded heads / 8]
 #if defined(MOLGRAPH_CPU_DROPOUT_BITS_INL) == defined(HWY_TARGET_TOGGLE)
@@ -32,7 +32,7 @@ void channel_bits(const std::uint16_t* draws, std::uint32_t threshold, std::size
 void head_bits(const std::uint16_t* draws, std::uint32_t threshold, std::size_t heads, std::size_t pairs,
                std::uint8_t* bits) {
   const std::size_t bytes = padded_heads(heads) / 8;
-  const auto limit = static_cast<std::uint16_t>(threshold);  // dropping everything is no option: p < 1
+  const auto limit = static_cast<std::uint16_t>(threshold);  // fits 16 bits because p < 1
   std::uint8_t* HWY_RESTRICT out = bits;
   std::memset(out, 0, pairs * bytes);
   for (std::size_t h = 0; h < heads; ++h) {

@@ -1,4 +1,4 @@
-// GELU with its derivative and dropout behind it: x, slope [rows, stride].
+// GELU with its derivative, followed by dropout: x, slope [rows, stride].
 #if defined(MOLGRAPH_CPU_GELU_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef MOLGRAPH_CPU_GELU_INL
 #undef MOLGRAPH_CPU_GELU_INL
@@ -12,8 +12,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace molgraph::cpu::HWY_NAMESPACE {
 
-// GELU(x) = x Phi(x) and its derivative Phi(x) + x phi(x). Phi by the rational approximation 7.1.26 of Abramowitz &
-// Stegun: its error of 1.5e-7 is that of float32 itself.
+// GELU(x) = x Phi(x) and its derivative Phi(x) + x phi(x). Phi is the rational approximation 7.1.26 of Abramowitz &
+// Stegun, whose error of 1.5e-7 is about the rounding error of float32.
 void gelu(float* x, float* slope, std::size_t rows, std::size_t stride, const Keep& keep) {
   const Tag tag;
   const Vec one = hn::Set(tag, 1.0f), half = hn::Set(tag, 0.5f);

@@ -1,8 +1,7 @@
 // Register-blocked matrix products.
 //     gemm: y [rows, columns] (+)= a [rows, depth] * weights [depth, columns] (+ bias [columns])
 //     weight_gradient: weights [depth, columns] += a [rows, depth]^T * y [rows, columns]
-// A tile of a few rows times a panel of up to five blocks of columns stays in registers while it goes through the
-// depth.
+// A tile of a few rows times a panel of up to five blocks of columns stays in registers during the loop over the depth.
 #if defined(MOLGRAPH_CPU_GEMM_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef MOLGRAPH_CPU_GEMM_INL
 #undef MOLGRAPH_CPU_GEMM_INL
@@ -17,7 +16,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace molgraph::cpu::HWY_NAMESPACE {
 
-// Rows of one register tile of V vectors: as many as leave registers for a row of the weights and one factor.
+// Rows of one register tile of V vectors: as many as possible while a row of the weights and one factor also fit into
+// registers.
 template <int V>
 constexpr int tile_rows() {
 #if HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM  // 32 registers
@@ -27,7 +27,7 @@ constexpr int tile_rows() {
 #endif
 }
 
-// One tile: y[R, V vectors] = a[R, depth] * b[depth, V vectors]. Transposed: a is [depth, R].
+// Computes one tile: y[R, V vectors] = a[R, depth] * b[depth, V vectors]. Transposed: a is [depth, R].
 template <int R, int V, bool kTransposed, bool kAccumulate>
 HWY_INLINE void tile(const float* HWY_RESTRICT a, std::size_t a_stride, const float* HWY_RESTRICT b,
                      std::size_t b_stride, std::size_t depth, const float* HWY_RESTRICT bias, float* HWY_RESTRICT y,
@@ -60,7 +60,7 @@ HWY_INLINE void tile(const float* HWY_RESTRICT a, std::size_t a_stride, const fl
   }
 }
 
-// The rows that are left over below a full tile.
+// Computes the remaining rows, fewer than a full tile.
 template <int R, int V, bool kTransposed, bool kAccumulate>
 HWY_INLINE void last_rows(std::size_t rows, const float* a, std::size_t a_stride, const float* b, std::size_t b_stride,
                           std::size_t depth, const float* bias, float* y, std::size_t y_stride) {
@@ -70,7 +70,7 @@ HWY_INLINE void last_rows(std::size_t rows, const float* a, std::size_t a_stride
   }
 }
 
-// Hands out Soon piece by piece, a piece per tile.
+// Prefetches `Soon` in pieces, one piece per tile.
 class Fetcher {
  public:
   Fetcher(const Soon& soon, std::size_t tiles)
@@ -86,16 +86,16 @@ class Fetcher {
   std::size_t step_;
 };
 
-// All rows of a panel of V vectors.
+// Computes all rows of a panel of V vectors.
 template <int V, bool kTransposed, bool kAccumulate>
 HWY_NOINLINE void panel(const float* a, std::size_t a_stride, std::size_t rows, const float* b, std::size_t b_stride,
                         std::size_t depth, const float* bias, float* y, std::size_t y_stride, Fetcher& fetcher) {
   constexpr int R = tile_rows<V>();
-  const std::size_t step = kTransposed ? 1 : a_stride;  // from a row of the result to the next one in `a`
+  const std::size_t step = kTransposed ? 1 : a_stride;  // offset in `a` between two rows of the result
   std::size_t r = 0;
   for (; r + R <= rows; r += R) {
     fetcher.fetch();
-    if constexpr (kAccumulate) {  // the sums of the next tile come from far away
+    if constexpr (kAccumulate) {  // the sums of the next tile are not in the cache
       for (std::size_t next = r + R; next < std::min(r + 2 * R, rows); ++next)
         for (std::size_t c = 0; c < V * kLanes; c += kBlock) __builtin_prefetch(y + next * y_stride + c, 1, 3);
     }
@@ -106,7 +106,7 @@ HWY_NOINLINE void panel(const float* a, std::size_t a_stride, std::size_t rows, 
                                                   y + r * y_stride, y_stride);
 }
 
-// A panel of `blocks` blocks: in one go where registers allow it, else block by block.
+// Computes a panel of `blocks` blocks: together if there are enough registers, else block by block.
 template <bool kTransposed, bool kAccumulate>
 void wide_panel(std::size_t blocks, const float* a, std::size_t a_stride, std::size_t rows, const float* b,
                 std::size_t b_stride, std::size_t depth, const float* bias, float* y, std::size_t y_stride,
@@ -132,7 +132,7 @@ void wide_panel(std::size_t blocks, const float* a, std::size_t a_stride, std::s
   }
 }
 
-// Tiles of a product, about.
+// Approximate number of tiles of a product.
 inline std::size_t tile_count(std::size_t rows, std::size_t blocks) { return rows / 5 * panel_count(blocks); }
 
 void gemm(const Gemm& g) {
@@ -152,7 +152,7 @@ void gemm(const Gemm& g) {
   }
 }
 
-// So many rows of a panel of y stay in the first-level cache.
+// Number of rows of a panel of y that stay in the first-level cache.
 inline constexpr std::size_t kGradientRows = 128;
 
 void weight_gradient(const WeightGradient& g) {

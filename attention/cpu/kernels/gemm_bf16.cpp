@@ -56,14 +56,14 @@ MOLGRAPH_BF16 void round_rows(const Gemm& g, std::size_t row, std::uint16_t* out
     }
 }
 
-/// Where the left factor's pair k of row r stands: at + r * row + k * pair.
+/// The left factor: pair k of row r is at `at + r * row + k * pair`.
 struct Left {
   const std::uint16_t* at;
   std::size_t row, pair;
   Left below(std::size_t rows) const { return {at + rows * row, row, pair}; }
 };
 
-// One tile of R rows and V blocks of columns; b is a panel of pack_bf16().
+// Computes one tile of R rows and V blocks of columns; b is a panel of pack_bf16().
 template <int R, int V, bool kAccumulate>
 MOLGRAPH_BF16 inline void tile(const Left& a, const std::uint16_t* b, std::size_t pairs, const float* bias, float* y,
                                std::size_t y_stride) {
@@ -94,7 +94,7 @@ MOLGRAPH_BF16 inline void tile(const Left& a, const std::uint16_t* b, std::size_
     for (int c = 0; c < V; ++c) _mm512_storeu_ps(y + static_cast<std::size_t>(r) * y_stride + c * kBlock, sum[r][c]);
 }
 
-// All rows of a panel of V blocks: tiles of five, then the one that is left.
+// Computes all rows of a panel of V blocks: tiles of five rows, then one tile of the remaining rows.
 template <int V, bool kAccumulate>
 MOLGRAPH_BF16 void panel(Left a, std::size_t rows, const std::uint16_t* b, std::size_t pairs, const float* bias,
                          float* y, std::size_t y_stride) {

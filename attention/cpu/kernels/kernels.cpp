@@ -4,7 +4,7 @@
 #include <cstring>
 #include <vector>
 
-// One source for every processor: this file is compiled again for each instruction set that is left here.
+// Highway compiles this file once for each instruction set that is not disabled here.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "attention/cpu/kernels/kernels.cpp"
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
@@ -56,7 +56,7 @@ HWY_EXPORT(table);
 
 std::vector<const Kernels*> find_all() {
   std::vector<const Kernels*> all;
-  for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {  // the best has the lowest bit
+  for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {  // best target first: it has the lowest bit
     hwy::SetSupportedTargetsForTest(target);
     hwy::GetChosenTarget().Update(hwy::SupportedTargets());
     all.push_back(&HWY_DYNAMIC_DISPATCH(table)());
@@ -70,7 +70,7 @@ std::vector<const Kernels*> find_all() {
 
 std::span<const Kernels* const> all_kernels() {
   static const std::vector<const Kernels*> all =
-      find_all();  // once: Highway looks at the processor at every first call
+      find_all();  // only once, because Highway queries the processor at each first call
   return all;
 }
 

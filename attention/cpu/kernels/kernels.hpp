@@ -1,9 +1,9 @@
-// The kernels of the CPU engine as plain functions on raw pointers: one table of them per instruction set.
+// The kernels of the CPU engine as plain functions on raw pointers, with one table of functions per instruction set.
 //
-// Layouts. Channels of a token row stand in blocks of kBlock floats; what is beyond the real width is zero, and a row's
-// length in memory is its `stride`. Queries, keys, values and everything per head are "head-innermost": channel d*H +
-// h, H the number of heads padded to `padded_heads()`, so that one vector holds one number of many heads whatever the
-// head width. Per-pair arrays are [n*n, H], query-major.
+// Layouts. A token row is padded to a multiple of kBlock floats, its `stride`; channels beyond the real width are zero.
+// Queries, keys, values and all per-head values are "head-innermost": channel d*H + h, where H is the number of heads
+// padded to padded_heads(), so that a vector contains the same element of many heads, for every head width. Per-pair
+// arrays are [n*n, H], query-major.
 #pragma once
 
 #include <cstddef>
@@ -15,10 +15,10 @@ namespace molgraph::cpu {
 inline constexpr std::size_t kBlock = 16;  ///< floats: the widest vector of any instruction set
 
 inline std::size_t padded(std::size_t width) { return (width + kBlock - 1) / kBlock * kBlock; }
-/// 8, or a multiple of 16.
+/// 8 or a multiple of 16.
 inline std::size_t padded_heads(std::size_t heads) { return heads <= 8 ? 8 : padded(heads); }
 
-/// What will be read soon: fetched into the second-level cache while the product runs. Null = nothing.
+/// Data to prefetch into the second-level cache during a product. Null = none.
 struct Soon {
   const float* data = nullptr;
   std::size_t floats = 0;
@@ -28,16 +28,16 @@ struct Soon {
 struct Gemm {
   const float* a = nullptr;
   std::size_t a_stride = 0, rows = 0, depth = 0;
-  const float* weights = nullptr;  ///< [depth, columns] as pack_weights() arranges it
+  const float* weights = nullptr;  ///< [depth, columns] in the layout of pack_weights()
   std::size_t columns = 0;         ///< a multiple of kBlock
   const float* bias = nullptr;     ///< [columns]; null = none
   float* y = nullptr;
   std::size_t y_stride = 0;
-  bool accumulate = false;  ///< add to y; then without bias
+  bool accumulate = false;  ///< adds to y, without bias
   Soon soon;
 };
 
-/// weights[depth, columns] += a[rows, depth]^T * y[rows, columns]; plain row-major, `columns` a multiple of kBlock.
+/// weights[depth, columns] += a[rows, depth]^T * y[rows, columns]; all row-major, `columns` a multiple of kBlock.
 struct WeightGradient {
   const float* a = nullptr;
   std::size_t a_stride = 0, rows = 0, depth = 0;
@@ -47,23 +47,23 @@ struct WeightGradient {
   Soon soon;
 };
 
-/// Dropout's survivors as bits, one per channel (or head); null = no dropout.
+/// Bits of the elements that dropout keeps, one per channel (or head); null = no dropout.
 struct Keep {
   const std::uint8_t* bits = nullptr;
-  float scale = 1;  ///< of survivors
+  float scale = 1;  ///< factor of kept elements
 };
 
-/// sum = x + drop(y); normed = LayerNorm(sum). Any of y, normed may be null (no addition; no norm).
+/// sum = x + drop(y); normed = LayerNorm(sum). y and normed may be null (no addition; no norm).
 struct ResidualNorm {
   std::size_t rows = 0, width = 0, stride = 0;
   const float *x = nullptr, *y = nullptr;
   Keep keep;                                       ///< bits [rows, stride/8]
   const float *weight = nullptr, *bias = nullptr;  ///< [stride]
   float *sum = nullptr, *normed = nullptr;
-  float* statistics = nullptr;  ///< [rows, 2] mean and 1/deviation; may be null
+  float* statistics = nullptr;  ///< [rows, 2] mean and 1/(standard deviation); may be null
 };
 
-/// The LayerNorm's part of the way back: dx (+)= d sum, weight and bias gradients are added up.
+/// Backward pass of the LayerNorm: dx (+)= gradient of `sum`; adds to the gradients of weight and bias.
 struct NormGradient {
   std::size_t rows = 0, width = 0, stride = 0;
   const float *sum = nullptr, *statistics = nullptr, *dy = nullptr, *weight = nullptr;
@@ -71,23 +71,23 @@ struct NormGradient {
   bool accumulate = true;
 };
 
-/// One molecule, all heads.
+/// Attention of one molecule, all heads.
 struct Attention {
   std::size_t tokens = 0, heads = 0, head_width = 0;  ///< n, padded H, d
-  std::size_t queries = 0;                            ///< number of leading tokens that are queries; z has as many rows
+  std::size_t queries = 0;                            ///< the first `queries` tokens are queries; z has this many rows
   float scale = 1;                                    ///< alpha
   const float *q = nullptr, *k = nullptr, *v = nullptr;
   std::size_t stride = 0;                        ///< of the rows of q, k and v
   const float *bias = nullptr, *gate = nullptr;  ///< [n*n, H]; null = none. Forbidden pairs: kForbidden
   Keep keep;                                     ///< bits [n*n, H/8]
-  std::size_t relations = 0;                     ///< M different (topology class, edge class) in this molecule
+  std::size_t relations = 0;                     ///< M distinct (topology class, edge class) in this molecule
   const std::uint16_t* relation = nullptr;       ///< [n*n]
   const std::uint16_t* key_relation = nullptr;   ///< [n*n] of the key term
   /// tables [M, d*H]; null = term off
   const float *query_rows = nullptr, *key_rows = nullptr, *value_rows = nullptr;
   bool key_by_row = false;  ///< the key term multiplies k_i instead of k_j
-  std::size_t steps = 0;    ///< K of the walks; 0 = none of what follows
-  /// r_ij by query and by key, as Kernels::arrange_walks() lays them out
+  std::size_t steps = 0;    ///< K, columns of r_ij; 0 = no walk rows
+  /// r_ij by query and by key, in the layout of Kernels::arrange_walks()
   const float *walks = nullptr, *walks_by_key = nullptr;
   const float *walk_query = nullptr, *walk_key = nullptr, *walk_value = nullptr;  ///< [K, d*H]; null = term off
   float* softmax = nullptr;                                                       ///< [n*n, H] a_ij; null = not kept
@@ -97,65 +97,66 @@ struct Attention {
 };
 inline constexpr float kForbidden = -1e30f;
 
-/// On the way back. dq [queries], dk and dv [tokens] (stride as q) are overwritten, all else is added to.
+/// Gradients of Attention. dq [queries], dk and dv [tokens] (stride as q) are overwritten; all others are added to.
 struct AttentionGradient {
   const float* dz = nullptr;
   std::size_t dz_stride = 0;
   float *dq = nullptr, *dk = nullptr, *dv = nullptr;
-  float *dbias = nullptr, *dgate = nullptr;                                    ///< [n*n, H]; null = not wanted
+  float *dbias = nullptr, *dgate = nullptr;                                    ///< [n*n, H]; null = not needed
   float *dquery_rows = nullptr, *dkey_rows = nullptr, *dvalue_rows = nullptr;  ///< [M, d*H]
   float *dwalk_query = nullptr, *dwalk_key = nullptr, *dwalk_value = nullptr;  ///< [K, d*H]
 };
 
 struct Kernels {
-  const char* name;  ///< of the instruction set
+  const char* name;  ///< name of the instruction set
   void (*gemm)(const Gemm&);
   void (*weight_gradient)(const WeightGradient&);
   /// sums[columns] += sum over rows of y[rows, columns]
   void (*column_sums)(const float* y, std::size_t rows, std::size_t stride, std::size_t columns, float* sums);
   void (*residual_norm)(const ResidualNorm&);
   void (*norm_gradient)(const NormGradient&);
-  /// x [rows, stride] becomes drop(GELU(x)); `slope`, if not null, gets the derivative. Bits [rows, stride/8].
+  /// x = drop(GELU(x)), [rows, stride]; `slope`, if not null, is set to the derivative. Bits [rows, stride/8].
   void (*gelu)(float* x, float* slope, std::size_t rows, std::size_t stride, const Keep& keep);
   void (*multiply)(const float* factor, float* x, std::size_t count);  ///< x *= factor; count a multiple of kBlock
-  /// out = x where kept, times the scale, else 0; bits [rows, stride/8]
+  /// out = x times the scale for kept elements, else 0; bits [rows, stride/8]
   void (*drop)(const float* x, float* out, std::size_t rows, std::size_t stride, const Keep& keep);
   void (*add)(const float* y, float* x, std::size_t count);  ///< x += y
-  /// Floats of Attention::scratch for n tokens with M relations and walks of K steps; `training`: of the way back too.
+  /// Size of Attention::scratch in floats for n tokens with M relations and walks of K steps; `training` includes the
+  /// backward pass.
   std::size_t (*attention_scratch)(std::size_t tokens, std::size_t heads, std::size_t relations, std::size_t steps,
                                    bool training);
-  /// values [n, n, H] of pairs (i, j) += sum over t of walks [K, n j, n i] * weight [K, H]; and the way back to
-  /// dweight.
+  /// values [n, n, H] of pairs (i, j) += sum over t of walks [K, n j, n i] * weight [K, H]; walk_gradient adds the
+  /// gradient to dweight.
   void (*walk_values)(const float* walks, std::size_t tokens, std::size_t heads, std::size_t steps, const float* weight,
                       float* values);
   void (*walk_gradient)(const float* walks, std::size_t tokens, std::size_t heads, std::size_t steps,
                         const float* dvalues, float* dweight);
-  /// Floats that the walks of n tokens take, and the walks [K, n j, n i] laid out for attention() of so many heads: by
-  /// query, or by key.
+  /// walk_floats: size of the arranged walks of n tokens in floats. arrange_walks: converts walks [K, n j, n i] to the
+  /// layout of attention() for this number of heads, by query or by key.
   std::size_t (*walk_floats)(std::size_t tokens, std::size_t heads, std::size_t steps);
   void (*arrange_walks)(const float* walks, std::size_t tokens, std::size_t heads, std::size_t steps, bool by_key,
                         float* out);
   void (*attention)(const Attention&);
   void (*attention_gradient)(const Attention&, const AttentionGradient&);
-  /// Survivors (draw >= threshold) of draws [rows, width] as bits [rows, stride/8].
+  /// Kept elements (draw >= threshold) of draws [rows, width] as bits [rows, stride/8].
   void (*channel_bits)(const std::uint16_t* draws, std::uint32_t threshold, std::size_t rows, std::size_t width,
                        std::size_t stride, std::uint8_t* bits);
-  /// The same of draws [heads, pairs], transposed to bits [pairs, padded_heads/8].
+  /// The same for draws [heads, pairs], transposed to bits [pairs, padded_heads/8].
   void (*head_bits)(const std::uint16_t* draws, std::uint32_t threshold, std::size_t heads, std::size_t pairs,
                     std::uint8_t* bits);
 };
 
-/// Those of the best instruction set of this processor.
+/// The kernels of the best instruction set of this processor.
 const Kernels& kernels();
-/// Those that kernels() gives from now on; for tests. Models that exist already keep theirs.
+/// Sets the return value of kernels(); for tests. Existing models keep their kernels.
 void choose_kernels(const Kernels& kernels);
-/// All that this processor can run, the best first; for tests and the benchmark.
+/// All kernels that this processor can run, the best first; for tests and the benchmark.
 std::span<const Kernels* const> all_kernels();
 
-/// weights [depth, columns] row-major -> what Gemm reads: panels of up to five blocks, each [depth, panel]. `out` has
-/// depth * columns floats; columns a multiple of kBlock.
+/// Converts weights [depth, columns], row-major, to the layout of Gemm: panels of up to five blocks, each [depth,
+/// panel]. `out` has depth * columns floats; `columns` is a multiple of kBlock.
 void pack_weights(const float* weights, std::size_t depth, std::size_t columns, float* out);
-/// The panels: blocks of panel p out of `blocks` in all. Five or fewer, as even as possible.
+/// Number of panels for `blocks` blocks, and the number of blocks of one panel: at most five, as equal as possible.
 std::size_t panel_count(std::size_t blocks);
 std::size_t panel_blocks(std::size_t blocks, std::size_t panel);
 

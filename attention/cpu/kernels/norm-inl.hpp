@@ -1,9 +1,8 @@
-// Residual sum and LayerNorm (docs/models/formula.md section 2), a row at a time; `stride` floats from row to row,
-// `width` of them real.
+// Residual sum and LayerNorm (docs/models/formula.md section 2), row by row. A row has `stride` floats, of which the
+// first `width` are real channels.
 //     residual_norm: sum [rows, stride] = x + drop(y), normed [rows, stride] = LayerNorm(sum), statistics [rows, 2]
-//     norm_gradient: dx [rows, stride] (+)= the derivative of normed by sum times dy; dweight, dbias [stride] are
-//     added todweight, dbias [stride] are added
-//     up
+//     norm_gradient: dx [rows, stride] (+)= derivative of normed with respect to sum, times dy; adds to dweight and
+//     dbias [stride]
 #if defined(MOLGRAPH_CPU_NORM_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef MOLGRAPH_CPU_NORM_INL
 #undef MOLGRAPH_CPU_NORM_INL
@@ -28,7 +27,7 @@ struct ResidualNormRow {
     const float per_channel = 1.0f / static_cast<float>(g.width);
     const float *x = g.x + t * stride, *y = g.y == nullptr ? nullptr : g.y + t * stride;
     float* sum = g.sum + t * stride;
-    Vec kept[V > 0 ? V : 1];  // the sums, where they fit into registers
+    Vec kept[V > 0 ? V : 1];  // the sums, if they fit into registers
     Vec total = hn::Zero(tag);
 #pragma GCC unroll 10
     for (std::size_t c = 0; c < stride; c += kLanes) {

@@ -1,4 +1,4 @@
-// Rows of channels [rows, stride], element by element: products, sums, dropout; and sums over the rows.
+// Element-wise operations on rows of channels [rows, stride]: products, sums, dropout; and sums over rows.
 #if defined(MOLGRAPH_CPU_ROWS_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef MOLGRAPH_CPU_ROWS_INL
 #undef MOLGRAPH_CPU_ROWS_INL

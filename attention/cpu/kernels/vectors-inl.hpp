@@ -1,6 +1,6 @@
-// What all kernels share: the widest vector of the instruction set (up to kBlock floats), e^x, and lanes that are
-// dropped or lie beyond the real width. Included once per instruction set by kernels.cpp; hence no include guard of the
-// usual kind.
+// Code shared by all kernels: the widest vector of the instruction set (up to kBlock floats), e^x, and masks for lanes
+// that are dropped or beyond the real width. kernels.cpp includes this file once per instruction set, hence the unusual
+// include guard.
 #if defined(MOLGRAPH_CPU_VECTORS_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef MOLGRAPH_CPU_VECTORS_INL
 #undef MOLGRAPH_CPU_VECTORS_INL
@@ -26,8 +26,8 @@ using Vec = hn::Vec<Tag>;
 inline constexpr std::size_t kLanes = hn::MaxLanes(Tag());
 inline constexpr int kVectorsPerBlock = static_cast<int>(kBlock / kLanes);
 
-// e^x to 1e-7 relative for x in [-87, 88], below as at -87: 2^n times a polynomial in the rest (range reduction in two
-// steps after Cody & Waite; Taylor's coefficients, |rest| <= ln(2)/2).
+// e^x with a relative error of 1e-7 for x in [-87, 88]; x is clamped to this range. Computed as 2^n times a polynomial
+// in the remainder (two-step range reduction of Cody & Waite; Taylor coefficients, |remainder| <= ln(2)/2).
 HWY_INLINE Vec exponential(Vec x) {
   const Tag tag;
   const hn::RebindToSigned<Tag> integers;
@@ -47,7 +47,7 @@ HWY_INLINE Vec exponential(Vec x) {
   return hn::Mul(p, hn::BitCast(tag, exponent));
 }
 
-// `x` where the bits of lanes [lane, lane + kLanes) are set, times `scale`, else zero. `bits` starts at channel 0 of
+// x times keep.scale if the bit of the lane in [lane, lane + kLanes) is set, else zero. `bits` starts at channel 0 of
 // the row.
 HWY_INLINE Vec keep_lanes(Vec x, const Keep& keep, const std::uint8_t* bits, std::size_t lane) {
   const Tag tag;
@@ -57,14 +57,14 @@ HWY_INLINE Vec keep_lanes(Vec x, const Keep& keep, const std::uint8_t* bits, std
   return hn::IfThenElseZero(hn::LoadMaskBits(tag, part), scaled);
 }
 
-// Zero beyond the real width.
+// x, with lanes beyond the real width set to zero.
 HWY_INLINE Vec real_lanes(Vec x, std::size_t lane, std::size_t width) {
   const Tag tag;
   if (lane + kLanes <= width) return x;
   return hn::IfThenElseZero(hn::FirstN(tag, lane < width ? width - lane : 0), x);
 }
 
-// Calls Row::run<V>(t) for all rows t, V vectors each: known when compiled for rows that fit into registers, else 0.
+// Calls Row::run<V>(t) for all rows t. V is the number of vectors per row if the row fits into registers, else 0.
 template <class Row>
 HWY_INLINE void for_each_row(std::size_t rows, std::size_t stride, const Row& row) {
   const auto all = [&](auto vectors) {

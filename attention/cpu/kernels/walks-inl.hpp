@@ -1,5 +1,5 @@
-// Random walks between tokens (spec/walks.hpp) inside the attention: numbers per pair that weight rows of their step,
-// head-innermost as in attention_steps-inl.hpp, whose words this file uses.
+// Vectors r_ij of pairs (spec/pair_vector.hpp; by default random walks) inside the attention: each column weights a
+// table row. Layout (head-innermost) and terms are those of attention_steps-inl.hpp.
 #if defined(MOLGRAPH_CPU_WALKS_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef MOLGRAPH_CPU_WALKS_INL
 #undef MOLGRAPH_CPU_WALKS_INL
@@ -12,8 +12,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace molgraph::cpu::HWY_NAMESPACE {
 
-// out[j] += sum over U steps of coefficient * r_j: what a row makes of its walks to (or from) every other token.
-// Coefficients are [steps, kLanes], walks as arrange_walks() leaves them, out [others, kLanes].
+// out[j] += sum over U steps of coefficient * r_j, the contribution of a row's walks to (or from) every other token.
+// Coefficients are [steps, kLanes], walks in the layout of arrange_walks(), out [others, kLanes].
 template <class P, int U>
 HWY_INLINE void add_walks(const float* coefficients, const float* HWY_RESTRICT walks, std::size_t steps,
                           std::size_t count, float* HWY_RESTRICT out) {
@@ -33,8 +33,8 @@ HWY_INLINE void add_walks(const float* coefficients, const float* HWY_RESTRICT w
   }
 }
 
-// sums[step] = sum over j of weight_j * r_j, U steps; sums are [steps, kLanes]. Weights of the two rows are
-// `weight_stride` apart per j.
+// sums[step] = sum over j of weight_j * r_j, U steps; sums are [steps, kLanes]. Consecutive weights of a row are
+// `weight_stride` apart.
 template <class P, int U>
 HWY_INLINE void sum_walks(const float* weight0, const float* weight1, std::size_t weight_stride,
                           const float* HWY_RESTRICT walks, std::size_t steps, std::size_t count, float* sums) {
@@ -76,13 +76,13 @@ struct SumWalks {
   }
 };
 
-// The walks of the rows at hand, by query or by key.
+// The walks of the current rows, by query or by key.
 template <class P>
 HWY_INLINE const float* walks_of(const float* walks, const Attention& g, const RowPair& r) {
   return walks + r.first * g.tokens * g.steps;
 }
 
-// How many tokens a step takes at once.
+// Number of tokens that a step processes at once.
 HWY_INLINE std::size_t rows_at_once([[maybe_unused]] std::size_t heads) {
 #if HWY_TARGET <= HWY_AVX3
   if (heads == kLanes / 2) return TwoRows::kRows;
@@ -95,8 +95,7 @@ std::size_t walk_floats(std::size_t tokens, std::size_t heads, std::size_t steps
   return (tokens + rows - 1) / rows * rows * tokens * steps;
 }
 
-// Rows that a step takes at once stand beside each other: [groups of rows, n, K, rows]. A last row alone fills both
-// places.
+// Interleaves the rows that a step processes at once: [groups of rows, n, K, rows]. A single last row is duplicated.
 void arrange_walks(const float* walks, std::size_t tokens, std::size_t heads, std::size_t steps, bool by_key,
                    float* out) {
   const std::size_t rows = rows_at_once(heads), row_step = by_key ? tokens : 1, other_step = by_key ? 1 : tokens;
@@ -107,7 +106,7 @@ void arrange_walks(const float* walks, std::size_t tokens, std::size_t heads, st
           *out++ = walks[(t * tokens * tokens) + other * other_step + std::min(first + r, tokens - 1) * row_step];
 }
 
-// One number of at most eight heads: the padding of heads is a multiple of that.
+// Vector of at most eight heads, which divides the padded number of heads.
 using FewHeads = hn::CappedTag<float, 8>;
 
 void walk_values(const float* walks, std::size_t tokens, std::size_t heads, std::size_t steps, const float* weight,

@@ -13,7 +13,7 @@
 namespace molgraph::cuda {
 namespace {
 
-constexpr const char* kCall = "cublasLtMatmul";  // its name in a profile
+constexpr const char* kCall = "cublasLtMatmul";  // name in a profile
 constexpr std::size_t kWorkspace = std::size_t{32} << 20;
 
 /// The library's functions.
@@ -30,7 +30,7 @@ struct Functions {
   decltype(&cublasLtMatmulPreferenceSetAttribute) preference_set = nullptr;
   decltype(&cublasLtMatmulAlgoGetHeuristic) heuristic = nullptr;
   decltype(&cublasLtMatmul) matmul = nullptr;
-  std::string missing;  ///< why the library cannot be used; empty = it can
+  std::string missing;  ///< reason why the library cannot be used; empty = it can
 
   Functions() {
     void* library = nullptr;
@@ -43,7 +43,7 @@ struct Functions {
     }
     const auto load = [&](auto& function, const char* name) {
       function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
-      if (function == nullptr && missing.empty()) missing = std::string("cublasLt has no ") + name;
+      if (function == nullptr && missing.empty()) missing = std::string("cublasLt has no function ") + name;
     };
     load(create, "cublasLtCreate");
     load(destroy, "cublasLtDestroy");
@@ -65,14 +65,14 @@ const Functions& functions() {
   return all;
 }
 
-/// What the address is a multiple of, as far as the library cares. It assumes 256 bytes if nobody says otherwise, and
-/// parameters rounded to bfloat16 begin every 128.
+/// Returns the alignment of the address, up to the maximum that the library uses. Without this value, the library
+/// assumes 256 bytes, but parameters rounded to bfloat16 are aligned only to 128.
 std::uint32_t alignment_of(const void* address) {
   const auto bits = reinterpret_cast<std::uintptr_t>(address);
   return static_cast<std::uint32_t>(std::min<std::uintptr_t>(256, bits & (~bits + 1)));
 }
 
-/// A shape with what the library chose for it.
+/// A shape and what the library chose for it.
 struct Plan {
   cublasLtMatmulDesc_t operation = nullptr;
   cublasLtMatrixLayout_t first = nullptr, second = nullptr, result = nullptr;
@@ -86,7 +86,7 @@ struct ProductLibrary::State {
   Precision precision;
   cublasLtHandle_t handle = nullptr;
   Array<char> workspace;
-  /// By rows, columns, depth, the strides, alignments of a, b and y.
+  /// Key: rows, columns, depth, the strides, alignments of a, b and y.
   std::map<std::array<std::int64_t, 10>, Plan> plans;
 
   ~State() {
@@ -99,7 +99,7 @@ struct ProductLibrary::State {
     if (handle != nullptr) f.destroy(handle);
   }
 
-  // The library counts columns first: there, y^T [columns, rows] = b^T a^T, and the memory stays as it is.
+  // The library is column-major: it computes y^T [columns, rows] = b^T a^T in the same memory.
   Plan make_plan(const LibraryProduct& p) {
     const Functions& f = functions();
     const cudaDataType_t type = precision == Precision::bf16 ? CUDA_R_16BF : CUDA_R_32F;
@@ -149,7 +149,7 @@ struct ProductLibrary::State {
 namespace {
 
 bool own_kernels(const std::string& reason) {
-  note("GPU: wide products are computed by slower kernels: " + reason);
+  note("GPU: wide products use slower kernels: " + reason);
   return false;
 }
 
@@ -176,7 +176,7 @@ bool ProductLibrary::multiply(Stream stream, const LibraryProduct& p) {
   const auto shape = [&] {
     return std::to_string(p.rows) + " x " + std::to_string(p.columns) + " x " + std::to_string(p.depth);
   };
-  if (!plan.usable) return own_kernels("cublasLt has no way for " + shape());
+  if (!plan.usable) return own_kernels("cublasLt has no algorithm for " + shape());
   const LaunchClock clock(stream, kCall);
   const float one = 1, zero = 0;
   const cublasStatus_t status =

@@ -1,5 +1,5 @@
-// Wide products by cublasLt, which is loaded when the first one is wanted: programs start without it, and run without
-// it more slowly.
+// Wide products by cublasLt, which is loaded for the first such product. Programs start without it, and run without it,
+// but more slowly.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace molgraph::cuda {
 
-/// y [rows, columns] = a b, float32, as Product has it: of a's two strides and of b's one is 1.
+/// y [rows, columns] = a b, float32, as in Product: one of a's two strides is 1, and one of b's.
 struct LibraryProduct {
   const void *a = nullptr, *b = nullptr;  ///< float, or Bf16 with Precision::bf16
   std::int64_t a_row = 0, a_depth = 1, b_column = 0, b_depth = 1;
@@ -21,7 +21,7 @@ class ProductLibrary {
  public:
   explicit ProductLibrary(Precision precision);
   ~ProductLibrary();
-  /// False: the library is not there or does not know the shape, and nothing was done.
+  /// Returns false if the library is missing or does not support the shape. Nothing was computed then.
   bool multiply(Stream stream, const LibraryProduct& product);
 
  private:

@@ -1,4 +1,4 @@
-// The host's side of a real GPU, on CUDA's runtime.
+// Host side of a real GPU, based on CUDA's runtime.
 #include "attention/cuda/gpu/runtime.hpp"
 
 #include <cuda_runtime.h>
@@ -26,12 +26,13 @@ std::string why_unusable(int number) {
   }
   if (count == 0) return "this machine has no NVIDIA GPU";
   if (number < 0 || number >= count)
-    return "there is no GPU " + std::to_string(number) + ", only " + std::to_string(count) + " (numbers start at 0)";
+    return "GPU " + std::to_string(number) + " does not exist; the number of GPUs is " + std::to_string(count) +
+           " (numbers start at 0)";
   cudaDeviceProp properties{};
   check(cudaGetDeviceProperties(&properties, number));
   if (properties.major < 8)
     return std::string(properties.name) + " has compute capability " + std::to_string(properties.major) + "." +
-           std::to_string(properties.minor) + "; 8.0 (A100) or later is needed";
+           std::to_string(properties.minor) + "; 8.0 (A100) or later is required";
   return {};
 }
 
@@ -63,14 +64,14 @@ void* allocate(std::size_t bytes) {
   const cudaError_t result = cudaMalloc(&memory, bytes);
   if (result == cudaErrorMemoryAllocation) {
     (void)cudaGetLastError();
-    throw DeviceError("the GPU's memory is full: " + std::to_string(bytes >> 20) +
+    throw DeviceError("the GPU is out of memory: " + std::to_string(bytes >> 20) +
                       " MiB more are needed; a smaller batch may help");
   }
   check(result);
   return memory;
 }
 void release(void* memory) noexcept {
-  if (memory != nullptr) (void)cudaFree(memory);  // an array that was never used must not even ask for a device
+  if (memory != nullptr) (void)cudaFree(memory);  // releasing an unused array must not access the device
 }
 
 void copy_to_device(void* to, const void* from, std::size_t bytes, Stream stream) {

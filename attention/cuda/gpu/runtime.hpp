@@ -1,6 +1,6 @@
-// What the host needs of a GPU: memory, the stream that everything goes through, events, recordings. No CUDA header is
-// shown. There are two of it: runtime.cu on CUDA's runtime, and the tests' own (tests/cuda_emulator), which is built
-// into a test in its place.
+// Host interface to a GPU: memory, the stream that orders all work, events, recordings. Does not include CUDA headers.
+// There are two implementations: runtime.cu on CUDA's runtime, and that of the tests (tests/cuda_emulator), which is
+// linked into tests instead.
 #pragma once
 
 #include <cstddef>
@@ -16,42 +16,42 @@ namespace molgraph::cuda {
 using Stream = DeviceStream;
 
 std::string device_name(int number);
-std::size_t shared_memory_limit();  ///< bytes that a block may have
-std::size_t free_memory();          ///< bytes, of the device in use
+std::size_t shared_memory_limit();  ///< bytes per block
+std::size_t free_memory();          ///< bytes, on the current device
 
 Stream make_stream();
 void destroy_stream(Stream stream);
 void synchronize(Stream stream);
 
 void* allocate(std::size_t bytes);
-void release(void* memory) noexcept;  ///< null: nothing happens
-/// On the host, page-locked: copies from there to the device need no help of the processor.
+void release(void* memory) noexcept;  ///< null: does nothing
+/// Allocates page-locked host memory. Copies from it to the device do not need the CPU.
 void* allocate_locked(std::size_t bytes);
 void release_locked(void* memory) noexcept;
 
 void copy_to_device(void* to, const void* from, std::size_t bytes, Stream stream);
-/// Waits until everything before it on the stream, and the copy, is done.
+/// Waits until all earlier work on the stream and the copy are complete.
 void copy_to_host(void* to, const void* from, std::size_t bytes, Stream stream);
 void copy_on_device(void* to, const void* from, std::size_t bytes, Stream stream);
 void clear(void* memory, std::size_t bytes, Stream stream);
-/// The same `count` times, each `distance` bytes behind the last.
+/// Clears `count` times, each `distance` bytes after the previous one.
 void clear_each(void* memory, std::size_t distance, std::size_t bytes, std::size_t count, Stream stream);
 
-/// Something that a stream passes; `timed` ones know when.
+/// A mark in a stream; `timed` events record the time.
 using Event = void*;
 Event make_event(bool timed);
-void destroy_event(Event event) noexcept;  ///< null: nothing happens
-void mark(Event event, Stream stream);     ///< to be passed after everything that was put on the stream before
+void destroy_event(Event event) noexcept;  ///< null: does nothing
+void mark(Event event, Stream stream);     ///< marks the completion of all earlier work on the stream
 void wait_for(Event event);
-double milliseconds_between(Event first, Event second);  ///< of timed ones that were passed
+double milliseconds_between(Event first, Event second);  ///< of timed events that have completed
 
-/// "attention_kernel<float>" of a kernel's address.
+/// Returns, for example, "attention_kernel<float>" for a kernel's address.
 std::string name_of_kernel(const void* kernel);
 
-/// Launches and copies on the device that were recorded once (a CUDA graph), to be started again with one call.
+/// Launches and copies on the device, recorded once (a CUDA graph) and started again with one call.
 class Recording {
  public:
-  /// Calls `work`, which must neither allocate nor wait, and records instead of running it.
+  /// Calls `work` and records it instead of running it. `work` must neither allocate nor wait.
   Recording(Stream stream, const std::function<void()>& work);
   ~Recording();
   Recording(const Recording&) = delete;

@@ -1,4 +1,4 @@
-// P_Q(i).P_K(j) of tokens' places (Chen et al. 2021, eq. 1), and the way back.
+// P_Q(i).P_K(j) of the tokens' absolute positions (Chen et al. 2021, eq. 1), forward and backward.
 #pragma once
 
 #include "attention/cuda/kernels/tables.cuh"
@@ -9,10 +9,10 @@ struct AbsoluteTask {
   const Molecule* molecules = nullptr;
   const TokenPlace* token = nullptr;
   int tokens = 0, heads = 0, rank = 0, steps = 0;
-  const std::int32_t* ids = nullptr;  ///< [tokens] row of the tables
+  const std::int32_t* ids = nullptr;  ///< [tokens] rows in the tables
   const float* walks = nullptr;       ///< [tokens, steps]
 };
-/// out [tokens, H*rank] = row table + walks times walk table
+/// out [tokens, H*rank] = row table + walks times walk table.
 __global__ void __launch_bounds__(kTableThreads)
     absolute_factors_kernel(AbsoluteTask p, const float* rows, const float* walk, float* out) {
   const int t = static_cast<int>(blockIdx.x), width = p.heads * p.rank;
@@ -24,7 +24,7 @@ __global__ void __launch_bounds__(kTableThreads)
     out[static_cast<std::int64_t>(t) * width + c] = value;
   }
 }
-/// Block per molecule: bias [head, key, query] (+)= query.key
+/// One block per molecule: bias [head, key, query] (+)= query.key.
 __global__ void __launch_bounds__(kTableThreads)
     absolute_bias_kernel(AbsoluteTask p, const float* query, const float* key, bool add, float* bias) {
   const Molecule& m = p.molecules[blockIdx.x];
@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(kTableThreads)
     *to = add ? *to + sum : sum;
   }
 }
-/// Block per token: the gradients of its two factors.
+/// One block per token: gradients of its two factors.
 __global__ void __launch_bounds__(kTableThreads)
     absolute_gradient_kernel(AbsoluteTask p, const float* slope, const float* query, const float* key, float* dquery,
                              float* dkey) {

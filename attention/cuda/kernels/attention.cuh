@@ -1,9 +1,9 @@
-// The attention of docs/models/formula.md section 2, forward; attention_gradient.cuh has the way back.
+// The attention of docs/models/formula.md section 2, forward. For the backward pass, see attention_gradient.cuh.
 //
-// A group of lanes (a warp, or half of one for small molecules) takes one head of one molecule, as many queries at a
-// time as it has lanes: a lane has a query (a row of the scores), so that softmax, gate, dropout and sums by relation
-// need no other lane, and keys, values and tables are read by all lanes at once. Everything a group works on stands in
-// its own part of shared memory; a molecule too large for that gets the same arrays in global memory.
+// A group of lanes (a warp, or half a warp for small molecules) computes one head of one molecule, for as many queries
+// at a time as it has lanes. Each lane has one query (a row of the scores), so softmax, gate, dropout and sums by
+// relation need no other lane, and all lanes read the same key, value or table row together. All data of a group is in
+// its own part of shared memory. For a molecule that is too large for this, the same arrays are in global memory.
 //
 // "by relation": the molecule's distinct (topology class, edge class) pairs, numbered from 0 (molecules.hpp).
 #pragma once
@@ -12,8 +12,8 @@
 
 namespace molgraph::cuda {
 
-/// The task of a group of lanes: a molecule and a head, and the arrays. `Walks`: with attention_walks.cuh's part, known
-/// when compiling, so that other models pay nothing for it.
+/// Task of a group of lanes: a molecule, a head and the arrays. `Walks`: with the part in attention_walks.cuh; a
+/// compile-time constant, so that other models do no extra work.
 template <class E, int Lanes, bool Walks>
 struct GroupTask {
   static constexpr int kLanes = Lanes, kScoreLine = score_line(Lanes);
@@ -29,24 +29,24 @@ struct GroupTask {
         lane(static_cast<int>(threadIdx.x % Lanes)), n(m.tokens), d(attention.width), line(arrays.line),
         key_line(arrays.key_line), at(arrays), base(first), relation(attention.relation + m.pair_at) {}
 
-  /// A barrier of the group.
+  /// Barrier of the group.
   __device__ __forceinline__ static void sync() {
     __syncwarp(Lanes == 32 ? 0xFFFFFFFFu : 0xFFFFu << (threadIdx.x & 16));
   }
   __device__ __forceinline__ int inner() const { return p.heads * d; }
-  /// Relation of query i and key j, and that of the key term.
+  /// Relation of query i and key j; key_relation_of(): that of the key term.
   __device__ __forceinline__ int relation_of(int i, int j) const { return relation[j * n + i]; }
   __device__ __forceinline__ int key_relation_of(int i, int j) const {
     return p.reversed ? relation[i * n + j] : relation[j * n + i];
   }
-  __device__ __forceinline__ std::int64_t pair_at(int i, int j) const {  // in pair_bias and pair_gate
+  __device__ __forceinline__ std::int64_t pair_at(int i, int j) const {  // index in pair_bias and pair_gate
     return m.pair * p.heads + (static_cast<std::int64_t>(head) * n + j) * n + i;
   }
   __device__ __forceinline__ bool forbidden(int i, int j) const {
     return p.forbidden != nullptr && p.forbidden[m.pair_at + j * n + i] != 0;
   }
 
-  /// Rows [n, line] of this head out of [tokens, stride], zero beyond the width.
+  /// Loads the rows [n, line] of this head from [tokens, stride], zero beyond the width.
   __device__ __forceinline__ void load_rows(const E* from, std::int64_t stride, float* to) const {
     for (int e = lane; e < n * line; e += kLanes) {
       const int i = e / line, c = e % line;
@@ -68,7 +68,7 @@ struct GroupTask {
       to[e] = value;
     }
   }
-  /// Everything that does not depend on the queries; to be followed by a barrier.
+  /// Loads everything that does not depend on the queries. A barrier must follow.
   __device__ __forceinline__ void load() const {
     const TermTables& t = p.tables;
     load_rows(p.qkv + inner(), 3 * inner(), base + at.k);
@@ -100,7 +100,7 @@ struct GroupTask {
     for (; c + 8 <= line; c += 8) part.template operator()<8>(c);
     for (; c < line; c += 4) part.template operator()<4>(c);
   }
-  // Rows are lines of fours: four channels are one load.
+  // Rows consist of groups of four channels, which are one load.
   template <int U>
   __device__ __forceinline__ static void load_part(const float* from, float (&x)[U]) {
     for (int u = 0; u < U; u += 4) {
@@ -124,7 +124,7 @@ struct GroupTask {
       x[u] += factor * four.x, x[u + 1] += factor * four.y, x[u + 2] += factor * four.z, x[u + 3] += factor * four.w;
     }
   }
-  /// U channels of the row of token i in the batch's [tokens, stride] numbers, times `factor`.
+  /// Loads U channels of the row of token i from the batch's [tokens, stride] values, times `factor`.
   template <int U>
   __device__ __forceinline__ void load_global(const E* from, std::int64_t stride, int i, int c, float factor,
                                               float (&x)[U]) const {
@@ -142,7 +142,7 @@ struct GroupTask {
     }
   }
 
-  /// The lane's query i: softmax a_ij into scores[j*33 + lane].
+  /// Writes the softmax a_ij of the lane's query i to scores[j*33 + lane].
   __device__ __forceinline__ void softmax_row(int i) const {
     float *scores = base + at.scores + lane, *by_query = base + at.by_query;
     const TermTables& t = p.tables;
@@ -179,7 +179,7 @@ struct GroupTask {
       scores[j * kScoreLine] = e;
       total += e;
     }
-    const float share = largest > 0.1f * kForbidden ? 1.0f / total : 0.0f;  // no key is allowed: zero
+    const float share = largest > 0.1f * kForbidden ? 1.0f / total : 0.0f;  // zero if no key is allowed
     for (int j = 0; j < n; ++j) scores[j * kScoreLine] *= share;
   }
 
@@ -191,7 +191,7 @@ struct GroupTask {
   }
 };
 
-/// Dropout factors of a query's weights, in the order of the keys.
+/// Dropout factors of a query's weights, in key order.
 class WeightDraws {
  public:
   __device__ __forceinline__ WeightDraws(const Dropout& dropout, std::uint32_t row, int head, int n, int i)
@@ -240,9 +240,9 @@ __device__ __forceinline__ void attend(const GroupTask<E, Lanes, Walks>& w) {
   }
 }
 
-/// Calls work(task) for every task of this group; a block has blockDim.x / Lanes groups, each with its own arrays, in
-/// shared memory (`OnChip`) or in p.scratch: known when compiling, so that the compiler knows which kind of load it
-/// needs.
+/// Calls work(task) for every task of this group. A block has blockDim.x / Lanes groups, each with its own arrays, in
+/// shared memory (`OnChip`) or in p.scratch. This is a compile-time constant, so that the compiler knows the kind of
+/// load.
 template <bool OnChip, int Lanes, bool Walks, class E, class Work>
 __device__ __forceinline__ void for_each_task(const Attention<E>& p, bool gradient, const Work& work) {
   extern __shared__ __align__(16) unsigned char memory[];
@@ -252,7 +252,7 @@ __device__ __forceinline__ void for_each_task(const Attention<E>& p, bool gradie
   const int slot = static_cast<int>(blockIdx.x) * groups + group;
   float* base = OnChip ? reinterpret_cast<float*>(memory) + group * at.size : p.scratch + slot * at.size;
   for (int task = slot; task < p.count * p.heads; task += static_cast<int>(gridDim.x) * groups) {
-    if (p.chosen[task / p.heads] < 0) continue;  // it only fills the batch up
+    if (p.chosen[task / p.heads] < 0) continue;  // filler
     work(GroupTask<E, Lanes, Walks>(p, task, at, base));
     GroupTask<E, Lanes, Walks>::sync();
   }
@@ -263,10 +263,10 @@ __global__ void __launch_bounds__(kAttentionThreads) attention_kernel(Attention<
   for_each_task<OnChip, Lanes, Walks>(p, false, [](const GroupTask<E, Lanes, Walks>& w) { attend(w); });
 }
 
-/// Groups that one launch may have where the arrays stand in global memory.
+/// Number of groups of a launch whose arrays are in global memory.
 inline constexpr int kScratchGroups = 264;
 
-/// The kernel for the molecules at hand, out of: half warps, whole ones, and whole ones with their arrays in global
+/// Launches one of the kernels for the chosen molecules: half warps, whole warps, or whole warps with arrays in global
 /// memory.
 template <int Lanes, class E, class Kernel, class... More>
 bool launch_on_chip(Stream stream, Kernel kernel, Attention<E> p, bool gradient, const More&... more) {

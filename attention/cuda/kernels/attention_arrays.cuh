@@ -1,26 +1,26 @@
-// What the attention's kernels are given, and the arrays of a group of lanes (attention.cuh).
+// Arguments of the attention kernels, and the arrays of a group of lanes (attention.cuh).
 #pragma once
 
 #include "attention/cuda/kernels/device.cuh"
 
 namespace molgraph::cuda {
 
-/// Of a score tile [keys, lanes]: read along both ways without bank conflicts.
+/// Length of a line of a score tile [keys, lanes], which can be read in both directions without bank conflicts.
 __host__ __device__ constexpr int score_line(int lanes) { return lanes + 1; }
-inline constexpr int kAttentionThreads = 256;  ///< of a block, at most
+inline constexpr int kAttentionThreads = 256;  ///< per block, at most
 
-/// Tables [classes, C] whose rows are added up: by topology class, by edge class, one row for every pair; null = none.
+/// Tables [classes, C] whose rows are summed: by topology class, by edge class, one row for all pairs; null = none.
 struct TableRows {
   const float *topology = nullptr, *edge = nullptr, *all = nullptr;
   __host__ __device__ bool any() const { return topology != nullptr || edge != nullptr || all != nullptr; }
 };
-/// Tables of a layer (or of all).
+/// Tables of one layer or of all layers.
 struct TermTables {
   TableRows query, key, value;
   const float *bias = nullptr, *gate = nullptr;  ///< [T, H]; null = none
 };
 
-/// Tables with a row per step of a walk [K, C]; null = none.
+/// Tables with one row per step of a walk [K, C]; null = none.
 struct WalkTables {
   const float *query = nullptr, *key = nullptr, *value = nullptr;
   int steps = 0;                         ///< K
@@ -28,13 +28,13 @@ struct WalkTables {
   __host__ __device__ bool any() const { return query != nullptr || key != nullptr || value != nullptr; }
 };
 
-/// What forward and backward read alike.
+/// Arguments of both the forward and the backward pass.
 template <class E>
 struct Attention {
   const Molecule* molecules = nullptr;
   const std::int32_t* chosen = nullptr;   ///< [count] molecules of this launch
   int count = 0, heads = 0, width = 0;    ///< width of a head
-  int max_tokens = 0, max_relations = 0;  ///< of the chosen ones
+  int max_tokens = 0, max_relations = 0;  ///< of the chosen molecules
   float scale = 1;                        ///< alpha
   bool key_by_row = false, reversed = false;
   bool gate_relu = false;
@@ -47,17 +47,17 @@ struct Attention {
   const float *pair_bias = nullptr, *pair_gate = nullptr;  ///< per molecule [head, key, query]; null = none
   Dropout dropout;
   E* z = nullptr;            ///< [tokens, C]
-  float* scratch = nullptr;  ///< for molecules beyond shared memory
+  float* scratch = nullptr;  ///< for molecules that do not fit into shared memory
 };
 
-/// Those of the walks (attention_walks.cuh).
+/// Offsets of the walks' arrays (attention_walks.cuh).
 struct WalkArrays {
-  int step_line = 0;  ///< of key_products: steps in fours
+  int step_line = 0;  ///< of key_products: steps rounded up to a multiple of 4
   std::int64_t query_rows = 0, key_rows = 0, value_rows = 0, key_products = 0, by_query = 0, by_value = 0, by_key = 0;
 };
-/// Where a group's arrays stand, in floats; the host asks for the size alone.
+/// Offsets of a group's arrays in floats. The host uses only the size.
 struct GroupArrays {
-  int line = 0;      ///< of k, v, q, dz and the relations' rows: the head's width in fours
+  int line = 0;      ///< of k, v, q, dz and the relations' rows: the head's width rounded up to a multiple of 4
   int key_line = 0;  ///< of by_key
   std::int64_t k = 0, v = 0, q = 0, dz = 0, dk = 0, dv = 0, query_rows = 0, key_rows = 0, value_rows = 0, bias = 0,
                gate = 0, by_query = 0, by_value = 0, by_gate = 0, by_key = 0, scores = 0, weights = 0, size = 0;

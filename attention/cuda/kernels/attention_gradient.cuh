@@ -1,13 +1,13 @@
-// The attention's way back. A group of lanes computes its softmax again instead of reading it; sums over pairs that end
-// in a table stay in the group as sums by relation, so that nothing is added by two groups and the order of every sum
-// is fixed.
+// Backward pass of the attention. A group of lanes recomputes its softmax instead of reading it. Sums over pairs for a
+// table stay in the group as sums by relation, so no two groups add to the same value, and the order of every sum is
+// fixed.
 #pragma once
 
 #include "attention/cuda/kernels/attention.cuh"
 
 namespace molgraph::cuda {
 
-/// dqkv is overwritten; what else is not null is added to (`first`: overwritten).
+/// Targets of the gradients. dqkv is overwritten. Other targets that are not null are added to (`first`: overwritten).
 template <class E>
 struct AttentionGradient {
   const E* dz = nullptr;                                                       ///< [tokens, C]
@@ -16,7 +16,7 @@ struct AttentionGradient {
   float *dwalk_query = nullptr, *dwalk_key = nullptr, *dwalk_value = nullptr;  ///< [molecules, K, C]
   float *dbias_rows = nullptr, *dgate_rows = nullptr;                          ///< [relations of the batch, H]
   float *dpair_bias = nullptr, *dpair_gate = nullptr;                          ///< as pair_bias and pair_gate
-  bool first = false, first_gate = false, first_pair = false;  ///< of the rows, dgate_rows and dpair_gate, dpair_bias
+  bool first = false, first_gate = false, first_pair = false;  ///< of the rows; dgate_rows and dpair_gate; dpair_bias
 };
 
 template <class E, int Lanes, bool Walks>
@@ -32,10 +32,10 @@ struct GroupGradient : GroupTask<E, Lanes, Walks> {
   __device__ __forceinline__ static void add(float* to, float value, bool overwrite) {
     *to = overwrite ? value : *to + value;
   }
-  __device__ __forceinline__ float* by_key_gradient() const { return base + at.by_value; }  // free again by then
+  __device__ __forceinline__ float* by_key_gradient() const { return base + at.by_value; }  // unused by then
   __device__ __forceinline__ bool key_by_column() const { return p.tables.key.any() && !p.key_by_row; }
 
-  /// The lane's query i: scores become ds_ij, weights w_ij; sums by relation into by_query (ds), by_value (w), by_gate.
+  /// For the lane's query i: scores become ds_ij, weights w_ij. Sums by relation: by_query (ds), by_value (w), by_gate.
   __device__ __forceinline__ void row(int i) const {
     float *scores = base + at.scores + lane, *weights = base + at.weights + lane;
     float *by_query = base + at.by_query + lane, *by_value = base + at.by_value + lane,
@@ -52,7 +52,7 @@ struct GroupGradient : GroupTask<E, Lanes, Walks> {
       if (values) this->add_products(dz, base + at.value_rows, c, c == 0, base + at.by_value);
     });
     if constexpr (Walks) add_walk_slopes(*this, i, weights);
-    // D_i = sum of a_ij da_ij. A dropped weight is remembered by the sign of a_ij, which is never negative.
+    // D_i = sum of a_ij da_ij. a_ij is never negative, so its sign marks a dropped weight.
     float total = 0;
     WeightDraws draws(p.dropout, m.row, head, n, i);
     for (int j = 0; j < n; ++j) {
@@ -101,7 +101,7 @@ struct GroupGradient : GroupTask<E, Lanes, Walks> {
     });
   }
 
-  /// rows[r] += factor * sum over lanes of by[r, lane] * x[first + lane], r below `row_count`; `rows` [.., C] begin
+  /// rows[r] += factor * sum over lanes of by[r, lane] * x[first + lane], for r below `row_count`. `rows` [.., C] begin
   /// with this head's channels.
   __device__ __forceinline__ void add_rows(int row_count, const float* by, const float* x, int first, float factor,
                                            bool overwrite, float* rows) const {
@@ -113,12 +113,12 @@ struct GroupGradient : GroupTask<E, Lanes, Walks> {
       add(rows + r * this->inner() + c, factor * sum, overwrite);
     }
   }
-  /// The same to this molecule's relations of the batch's.
+  /// The same for this molecule's relations in the batch.
   __device__ __forceinline__ void relation_rows(const float* by, const float* x, int first, float factor,
                                                 bool overwrite, float* rows) const {
     add_rows(m.relations, by, x, first, factor, overwrite, rows + m.relation * this->inner() + head * d);
   }
-  /// The same without x, for one number per head.
+  /// The same without x, for one value per head.
   __device__ __forceinline__ void relation_sums(const float* by, int first, bool overwrite, float* rows) const {
     const int count = n - first < Lanes ? n - first : Lanes;
     for (int r = lane; r < m.relations; r += Lanes) {
@@ -140,7 +140,7 @@ struct GroupGradient : GroupTask<E, Lanes, Walks> {
     if (g.dgate_rows != nullptr) relation_sums(base + at.by_gate, first, overwrite_gate, g.dgate_rows);
   }
 
-  /// What queries [first, last) give to the keys [key, key + lanes), one per lane.
+  /// Adds the contributions of queries [first, last) to the keys [key, key + lanes), one per lane.
   __device__ __forceinline__ void column(int j, int first, int last) const {
     const float *ds = base + at.scores + j * kScoreLine, *weights = base + at.weights + j * kScoreLine;
     float* by_key = by_key_gradient() + lane;

@@ -1,30 +1,30 @@
-// The walks' part of the attention, forward and back: tables with a row per step (RelationTable::Row::walk), which the
-// pair's probabilities r_ij[t] weight (spec/walks.hpp):
+// Walk tables in the attention, forward and backward: tables with one row per step (RelationTable::Row::walk), weighted
+// by the pair's probabilities r_ij[t] (spec/walks.hpp):
 //     s_ij += alpha (q_i.WQ[t] + k_j.WK[t]) r_ij[t],   v_j + WV[t] r_ij[t],   summed over t
-// A token's products with the rows come first, so that a pair costs K multiplications per head whatever the width;
-// back, sums of slopes times r_ij[t] per token come first, then their products with the rows. Only kernels of models
-// with such tables have this part. `Task`: GroupTask, or GroupGradient.
+// A token's products with the rows are computed first, so a pair costs K multiplications per head for any width. In the
+// backward pass, the sums of slopes times r_ij[t] per token are computed first, and then their products with the rows.
+// Only kernels of models with such tables contain this part. `Task`: GroupTask or GroupGradient.
 #pragma once
 
 #include "attention/cuda/kernels/attention_arrays.cuh"
 
 namespace molgraph::cuda {
 
-inline constexpr int kAllSteps = 8;  ///< that a lane works on at once, at most
+inline constexpr int kAllSteps = 8;  ///< steps that a lane processes together, at most
 
-/// Calls part<T>(first step) over all steps, T at a time; the last ones may be beyond K.
+/// Calls part<T>(first step) over all steps, T at a time. The last steps may exceed K.
 template <class Task, class Part>
 __device__ __forceinline__ void in_steps(const Task& w, const Part& part) {
   int t = 0;
   for (; t + 4 < w.p.walks.steps; t += kAllSteps) part.template operator()<kAllSteps>(t);
   for (; t < w.p.walks.steps; t += 4) part.template operator()<4>(t);
 }
-/// Where this molecule's probabilities begin.
+/// Returns the start of this molecule's probabilities.
 template <class Task>
 __device__ __forceinline__ const float* probabilities(const Task& w) {
   return w.p.walks.probabilities + w.m.pair_at * w.p.walks.steps;
 }
-/// r_ij[first ..] of the pair of query i and key j, 0 beyond K.
+/// Loads r_ij[first ..] of the pair of query i and key j, 0 beyond K.
 template <int T, class Task>
 __device__ __forceinline__ void load_walks(const Task& w, int i, int j, int first, float (&r)[T]) {
   const float* from = probabilities(w) + static_cast<std::int64_t>(j * w.p.walks.steps + first) * w.n + i;
@@ -38,7 +38,8 @@ __device__ __forceinline__ void add_step_products(const Task& w, const float (&r
     if (first + t < w.p.walks.steps) sum[t] += Task::dot(row, rows + (first + t) * w.line + c);
 }
 
-/// The tables' rows [steps, line] of this head, and key_products[j, t] = alpha k_j.WK[t]. Keys stand already.
+/// Loads the tables' rows [steps, line] of this head and computes key_products[j, t] = alpha k_j.WK[t]. The keys must
+/// have been loaded.
 template <class Task>
 __device__ __forceinline__ void load_walk_rows(const Task& w) {
   const WalkTables& walks = w.p.walks;
@@ -63,7 +64,7 @@ __device__ __forceinline__ void load_walk_rows(const Task& w) {
   Task::sync();
 }
 
-/// scores[j] of the lane's query i.
+/// Adds the walk terms to scores[j] of the lane's query i.
 template <class Task>
 __device__ __forceinline__ void add_walk_scores(const Task& w, int i, float* scores) {
   const WalkTables& walks = w.p.walks;
@@ -87,8 +88,8 @@ __device__ __forceinline__ void add_walk_scores(const Task& w, int i, float* sco
   });
 }
 
-/// by_value[t] = sum over keys of weights[j] r_ij[t], of the lane's query i, and, where `ds` is not null, by_query[t]
-/// the same of ds.
+/// For the lane's query i, by_value[t] = sum over keys of weights[j] r_ij[t] and, unless `ds` is null, by_query[t] =
+/// the same sum with ds.
 template <class Task>
 __device__ __forceinline__ void sum_walks(const Task& w, int i, const float* weights, const float* ds) {
   const bool values = w.p.walks.value != nullptr, queries = w.p.walks.query != nullptr && ds != nullptr;
@@ -118,9 +119,9 @@ __device__ __forceinline__ void add_walk_rows(const Task& w, const float* table,
     Task::add_scaled(x, w.base[by + t * Task::kLanes + w.lane], w.base + rows + t * w.line + c);
 }
 
-// --- the way back ---
+// --- backward pass ---
 
-/// dw[j] += sum over t of (dz_i.WV[t]) r_ij[t], of the lane's query i.
+/// dw[j] += sum over t of (dz_i.WV[t]) r_ij[t], for the lane's query i.
 template <class Task>
 __device__ __forceinline__ void add_walk_slopes(const Task& w, int i, float* dw) {
   if (w.p.walks.value == nullptr) return;
@@ -140,13 +141,13 @@ __device__ __forceinline__ void add_walk_slopes(const Task& w, int i, float* dw)
   });
 }
 
-/// This head's channels of the molecule's rows in [molecules, K, C].
+/// Returns this head's channels of the molecule's rows in [molecules, K, C].
 template <class Task>
 __device__ __forceinline__ float* walk_gradient_rows(const Task& w, float* rows) {
   const std::int64_t molecule = &w.m - w.p.molecules;
   return rows + molecule * w.p.walks.steps * w.inner() + w.head * w.d;
 }
-/// What the queries [first, first + lanes) give to WQ and WV.
+/// Adds the contributions of queries [first, first + lanes) to WQ and WV.
 template <class Task>
 __device__ __forceinline__ void walk_table_rows(const Task& w, int first) {
   const WalkArrays& at = w.at.walks;
@@ -158,8 +159,8 @@ __device__ __forceinline__ void walk_table_rows(const Task& w, int first) {
   if (w.g.dwalk_value != nullptr) add(at.by_value, w.at.dz, 1.0f, w.g.dwalk_value);
 }
 
-/// by_key[t, j] (+)= sum over the queries [first, last) of ds_ij r_ij[t]. For each step its probabilities go from the
-/// lanes that have a query to those that have a key through the tile of the weights, which nobody needs any more.
+/// by_key[t, j] (+)= sum over the queries [first, last) of ds_ij r_ij[t]. For each step, its probabilities pass from
+/// the lanes of queries to the lanes of keys through the tile of the weights, which is no longer used.
 template <class Task>
 __device__ __forceinline__ void sum_walks_by_key(const Task& w, int first, int last) {
   if (w.p.walks.key == nullptr) return;
@@ -180,7 +181,7 @@ __device__ __forceinline__ void sum_walks_by_key(const Task& w, int first, int l
     Task::sync();
   }
 }
-/// From by_key to the keys and to WK, after the last query.
+/// After the last query, adds by_key to the keys and to WK.
 template <class Task>
 __device__ __forceinline__ void walk_keys_back(const Task& w) {
   if (w.p.walks.key == nullptr) return;

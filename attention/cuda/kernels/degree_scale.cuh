@@ -1,5 +1,5 @@
-// The attention's output times a + b log(1 + degree), and its way back (EncoderOptions::degree_scaler; Ma et al. 2023,
-// section 3.2). A warp has a row; lane l has channels l, l + 32, ...
+// The attention's output times a + b log(1 + degree), forward and backward (EncoderOptions::degree_scaler; Ma et al.
+// 2023, section 3.2). One warp per row. Lane l has channels l, l + 32, ...
 #pragma once
 
 #include "attention/cuda/kernels/rows.cuh"
@@ -12,8 +12,8 @@ struct DegreeScale {
   const float* log_degree = nullptr;            ///< [rows]
   const float *scale = nullptr, *by = nullptr;  ///< a and b [width]
   const E* z = nullptr;                         ///< [rows, width]
-  E* scaled = nullptr;                          ///< [rows, width]; on the way back its gradient, which becomes z's
-  float* parts = nullptr;                       ///< [parts, 2, width]: what the gradients of a and b are the sums of
+  E* scaled = nullptr;                          ///< [rows, width]; backward: in: its gradient, out: z's gradient
+  float* parts = nullptr;                       ///< [parts, 2, width]: terms of the sums for the gradients of a and b
 };
 
 template <class E>

@@ -1,5 +1,5 @@
-// What all kernels share: numbers and their rounding, sums over lanes, random draws, places of molecules and tokens,
-// launches.
+// Common parts of all kernels: numbers and their rounding, sums over lanes, random draws, positions of molecules and
+// tokens, launches.
 #pragma once
 
 #include <gpu_language.cuh>  // CUDA's, or the emulated GPU's
@@ -36,13 +36,14 @@ __device__ __forceinline__ E from_float(float x) {
   }
 }
 
-/// Sum over the lanes of a warp, the same bits in all of them.
+/// Returns the sum over the lanes of a warp, with the same bits in all lanes.
 __device__ __forceinline__ float warp_sum(float x) {
   for (int mask = 16; mask > 0; mask /= 2) x += __shfl_xor_sync(0xFFFFFFFFu, x, mask);
   return x;
 }
 
-/// Sum over a block's threads, the same bits in all of them. `sums`: [Threads] in shared memory, free again afterwards.
+/// Returns the sum over a block's threads, with the same bits in all threads. `sums`: [Threads] in shared memory, free
+/// for reuse afterwards.
 template <int Threads>
 __device__ __forceinline__ double block_sum(double* sums, double mine) {
   static_assert((Threads & (Threads - 1)) == 0);
@@ -59,7 +60,7 @@ __device__ __forceinline__ double block_sum(double* sums, double mine) {
 
 // --- random numbers (spec/scalar.hpp) ---
 
-/// Eight draws of block `block` of a stream, two to a word.
+/// Computes the eight draws of block `block` of a stream, two per word.
 __device__ __forceinline__ void draw_block(const DrawKey& key, std::uint32_t row, std::uint32_t place,
                                            std::uint32_t block, std::uint32_t words[4]) {
   std::uint32_t counter[4];
@@ -67,7 +68,7 @@ __device__ __forceinline__ void draw_block(const DrawKey& key, std::uint32_t row
   philox4x32_10(words, counter, key.seed);
 }
 
-/// The factor of element `index*width + channel`: 0 or the scale.
+/// Returns the factor of element `index*width + channel`: 0 or the scale.
 __device__ __forceinline__ float keep_factor(const Dropout& dropout, const TokenPlace& token, int width, int channel) {
   if (dropout.threshold == 0) return 1.0f;
   const std::uint32_t element = token.index * static_cast<std::uint32_t>(width) + static_cast<std::uint32_t>(channel);
@@ -78,7 +79,7 @@ __device__ __forceinline__ float keep_factor(const Dropout& dropout, const Token
 
 // --- launches ---
 
-/// Starts kernel(args...) on the stream; an empty grid is no launch.
+/// Starts kernel(args...) on the stream. Does nothing for an empty grid.
 template <class... P>
 void launch(Stream stream, void (*kernel)(P...), dim3 grid, dim3 block, std::size_t shared_bytes,
             std::type_identity_t<P>... args) {

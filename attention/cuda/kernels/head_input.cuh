@@ -1,28 +1,28 @@
-// What a head reads of a molecule beside its embedding: numbers of the whole molecule, and its way back.
+// The head's inputs in addition to the embedding: molecule-level numbers. Forward and backward.
 #pragma once
 
 #include "attention/cuda/kernels/rows.cuh"
 
 namespace molgraph::cuda {
 
-/// `mixed` [molecules, width + count] = drop(graph, inputs), or on the way back `graph` and `dstand_in` from the
-/// gradient in `mixed`.
+/// `mixed` [molecules, width + count] = drop(graph, inputs). Backward: `graph` and `dstand_in` from the gradient in
+/// `mixed`.
 struct HeadInput {
   const Molecule* molecule = nullptr;
   int molecules = 0, width = 0, count = 0;
   const float* inputs = nullptr;    ///< resident
-  const float* stand_in = nullptr;  ///< [count] of what is missing
+  const float* stand_in = nullptr;  ///< [count] replacements of missing inputs
   Dropout dropout;
   float *graph = nullptr, *mixed = nullptr;
   float* dstand_in = nullptr;  ///< [count]
 };
 
-/// Factor of element `at` of what a molecule's head reads.
+/// Returns the dropout factor of element `at` of a head's inputs.
 __device__ __forceinline__ float head_factor(const HeadInput& p, int molecule, int at) {
   return keep_factor(p.dropout, {p.molecule[molecule].row, 0, molecule}, 0, at);
 }
 
-// A warp has a molecule.
+// One warp per molecule.
 __global__ void __launch_bounds__(kRowThreads) head_input_kernel(HeadInput p) {
   const int b = static_cast<int>(blockIdx.x) * kRowsPerBlock + static_cast<int>(threadIdx.x / 32);
   if (b >= p.molecules) return;
@@ -41,7 +41,7 @@ __global__ void __launch_bounds__(kRowThreads) head_input_back_kernel(HeadInput 
     p.graph[static_cast<std::int64_t>(b) * p.width + c] =
         head_factor(p, b, c) * p.mixed[static_cast<std::int64_t>(b) * (p.width + p.count) + c];
 }
-// A warp has an input: its lanes take every 32nd molecule, then their sums are added in a fixed order.
+// One warp per input. Each lane has every 32nd molecule, then the lanes' sums are added in a fixed order.
 __global__ void __launch_bounds__(kRowThreads) stand_in_gradient_kernel(HeadInput p) {
   const int d = static_cast<int>(blockIdx.x) * kRowsPerBlock + static_cast<int>(threadIdx.x / 32);
   if (d >= p.count) return;

@@ -1,28 +1,28 @@
-// The losses of a batch on the device: their sum over the targets that are present, and their derivatives.
+// Losses of a batch on the device: their sum over the labels, and their derivatives.
 #pragma once
 
 #include "attention/cuda/kernels/device.cuh"
 
 namespace molgraph::cuda {
 
-/// [B, T] targets (NaN = missing), scaled by shift and scale [outputs] where the loss is one of regression.
+/// [B, T] targets (NaN = missing), scaled by shift and scale [outputs] for regression losses.
 struct LossTask {
   Loss loss = Loss::l1;
   const Loss* losses = nullptr;                 ///< [T]; null = `loss` for all
   int molecules = 0, targets = 0, outputs = 0;  ///< outputs = targets * classes of a multiclass target
   const float *scaled = nullptr, *target = nullptr, *shift = nullptr, *scale = nullptr;
-  const float* weight = nullptr;         ///< as `target`; null = all are 1
-  const std::int8_t* bound = nullptr;    ///< as `target`; null = all are exact
+  const float* weight = nullptr;         ///< as `target`; null = all weights are 1
+  const std::int8_t* bound = nullptr;    ///< as `target`; null = all labels are exact
   const std::int32_t* chosen = nullptr;  ///< [B] row of `target`
-  float* slope = nullptr;                ///< [B, outputs] of the mean loss
-  double* total = nullptr;               ///< {sum of losses, number of targets} are added to
-  double* present = nullptr;             ///< number of targets of the whole batch
+  float* slope = nullptr;                ///< [B, outputs] derivative of the mean loss
+  double* total = nullptr;               ///< adds {sum of losses, number of labels}
+  double* present = nullptr;             ///< number of labels in the whole batch
   const StepNumbers* numbers = nullptr;
 };
 
 inline constexpr int kLossThreads = 256;
 
-/// One block: a thread takes every 256th target.
+/// One block. Each thread has every 256th target.
 __global__ void __launch_bounds__(kLossThreads) loss_kernel(LossTask p) {
   extern __shared__ __align__(16) unsigned char memory[];
   auto* sums = reinterpret_cast<double*>(memory);

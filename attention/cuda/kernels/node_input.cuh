@@ -1,4 +1,4 @@
-// What goes into the encoder: sums of rows of the tokens' tables, noise, positions.
+// Input of the encoder: sums of rows of the tokens' tables, noise, positions.
 #pragma once
 
 #include "attention/cuda/kernels/tables.cuh"
@@ -47,7 +47,7 @@ __global__ void __launch_bounds__(kTableThreads) node_input_kernel(NodeInputTask
   }
 }
 
-/// Ids of a batch's tokens in the tables, and their positions, out of the resident atoms. Null = not wanted.
+/// Ids of a batch's tokens in the tables and their positions, from the resident atoms. Null = not computed.
 struct TokenTables {
   int rows = 0, columns = 0, last_degree = 0, last_absolute = 0, position_dim = 0;
   const Molecule* molecules = nullptr;
@@ -57,7 +57,7 @@ struct TokenTables {
   const float* atom_positions = nullptr;             ///< resident [atoms, dim]
   std::int32_t column_start[kMostAtomColumns] = {};  ///< first row of each column
   std::int32_t *ids = nullptr, *degree_ids = nullptr, *absolute_ids = nullptr;
-  float *positions = nullptr, *log_degree = nullptr;  ///< log_degree: [rows], 0 of what is no atom
+  float *positions = nullptr, *log_degree = nullptr;  ///< log_degree: [rows], 0 for rows that are not atoms
   const DrawKey* signs = nullptr;  ///< random signs of the positions (Dwivedi & Bresson 2020); null = none
 };
 __global__ void __launch_bounds__(kTableThreads) token_tables_kernel(TokenTables p) {
@@ -71,7 +71,7 @@ __global__ void __launch_bounds__(kTableThreads) token_tables_kernel(TokenTables
   const int degree = atom ? p.degree[at] : -1;
   if (p.degree_ids != nullptr) p.degree_ids[row] = degree < p.last_degree ? degree : p.last_degree;
   if (p.log_degree != nullptr) p.log_degree[row] = atom ? static_cast<float>(log_degree(degree)) : 0.0f;
-  if (p.absolute_ids != nullptr)  // the virtual node's row is the last
+  if (p.absolute_ids != nullptr)  // the virtual node has the last row
     p.absolute_ids[row] = atom                  ? (degree < p.last_absolute ? degree : p.last_absolute)
                           : token.molecule >= 0 ? p.last_absolute + 1
                                                 : -1;

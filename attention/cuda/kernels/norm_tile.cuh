@@ -1,29 +1,29 @@
-// LayerNorm on the accumulators of a product whose blocks have whole rows: what rows.cuh does to rows in memory,
-// without the way there.
+// LayerNorm on the accumulators of a product whose blocks have whole rows: the operations of rows.cuh without the
+// detour through memory.
 //
-// A warp has 16 rows in mma.sync's layout: of lane 4*g + t, c[n][2*r + x] is row g + 8*r, column 8*n + 2*t + x. So a
-// row is with the four lanes of a quad.
+// A warp has 16 rows in the layout of mma.sync: in lane 4*g + t, c[n][2*r + x] is row g + 8*r, column 8*n + 2*t + x. So
+// the four lanes of a quad share a row.
 #pragma once
 
 #include "attention/cuda/kernels/rows.cuh"
 
 namespace molgraph::cuda {
 
-/// Sum over the four lanes of a quad, the same bits in all of them.
+/// Returns the sum over the four lanes of a quad, with the same bits in all of them.
 __device__ __forceinline__ float quad_sum(float x) {
   x += __shfl_xor_sync(0xFFFFFFFFu, x, 1);
   return x + __shfl_xor_sync(0xFFFFFFFFu, x, 2);
 }
 
-/// Which of the lane's channels of a row stay: bit 2*n + x. All lanes of a warp call it, those of a quad for the same
-/// row.
+/// Returns which of the lane's channels of a row dropout keeps: bit 2*n + x. All lanes of a warp must call it, those of
+/// a quad with the same row.
 template <int NT>
 __device__ __forceinline__ std::uint32_t kept_channels(const Dropout& dropout, const TokenPlace& token, int width) {
   static_assert(NT <= 12, "whole groups of four in 32 bits");
   if (dropout.threshold == 0) return 0xFFFFFFFFu;
   const std::uint32_t t = threadIdx.x % 4, row = token.index * static_cast<std::uint32_t>(width);
   std::uint32_t kept = 0, words[4];
-  if (width % 8 == 0) {  // eight channels have a block of draws: each lane of the quad makes every fourth
+  if (width % 8 == 0) {  // a block of draws covers eight channels: each lane of the quad computes every fourth block
     for (std::uint32_t first = 0; first < NT; first += 4) {
       draw_block(*dropout.key, token.row, dropout.place, row / 8 + first + t, words);
       std::uint32_t own = 0;
@@ -45,7 +45,7 @@ __device__ __forceinline__ std::uint32_t kept_channels(const Dropout& dropout, c
   return kept;
 }
 
-/// residual_norm() of the branch c + bias, the rows from `row` on of this warp.
+/// residual_norm() of the branch c + bias, for this warp's rows, which begin at `row`.
 template <class E, int NT>
 __device__ __forceinline__ void residual_norm_tile(const ResidualNorm<E>& p, const float* bias, int row,
                                                    float (*c)[4]) {
@@ -96,8 +96,8 @@ __device__ __forceinline__ void residual_norm_tile(const ResidualNorm<E>& p, con
   }
 }
 
-/// norm_gradient() with dy = c, for the rows from `row` on of this warp. Part `part` of the sums is the block's; `sums`
-/// [2, warps, 8*NT] in shared memory.
+/// norm_gradient() with dy = c, for this warp's rows, which begin at `row`. The block writes part `part` of the sums.
+/// `sums` [2, warps, 8*NT] is in shared memory.
 template <class E, int NT>
 __device__ __forceinline__ void norm_gradient_tile(const NormGradient<E>& p, int row, const float (*c)[4], int part,
                                                    float* sums) {
@@ -159,7 +159,7 @@ __device__ __forceinline__ void norm_gradient_tile(const NormGradient<E>& p, int
   }
   __syncthreads();
   for (int e = static_cast<int>(threadIdx.x); e < 2 * p.width; e += static_cast<int>(blockDim.x)) {
-    const int of = e / p.width, channel = e % p.width;  // of the weights, of the biases
+    const int of = e / p.width, channel = e % p.width;  // weights or biases
     float sum = 0;
     for (int w = 0; w < warps; ++w) sum += sums[(of * warps + w) * 8 * NT + channel];
     p.parts[static_cast<std::int64_t>(part) * 2 * p.width + e] = sum;

@@ -1,4 +1,4 @@
-// AdamW over all parameters at once (Loshchilov & Hutter 2019, algorithm 2), clipping, and the moving average of the
+// AdamW for all parameters together (Loshchilov & Hutter 2019, algorithm 2), clipping, and the moving average of the
 // weights.
 #pragma once
 
@@ -14,13 +14,13 @@ struct Update {
   int slices = 1;
   const float* partial = nullptr;  ///< [slices, size]
   float *gradient = nullptr, *weight = nullptr, *mean = nullptr, *square = nullptr, *average = nullptr;
-  const std::uint8_t* kind = nullptr;  ///< [size] 0 = frozen (or no parameter), 1 = without decay, 2 = with decay
+  const std::uint8_t* kind = nullptr;  ///< [size] 0 = frozen (or padding), 1 = without decay, 2 = with decay
   double* squares = nullptr;           ///< [blocks] of the gradient, then its clip factor
   const StepNumbers* numbers = nullptr;
-  const double* targets = nullptr;  ///< [1] of this batch; 0 = it teaches nothing
+  const double* targets = nullptr;  ///< [1] number of labels in this batch; 0 = no update
 };
 
-/// gradient = sum of the slices, in order; with `squares` also each block's sum of squares.
+/// gradient = sum of the slices in order; unless `squares` is null, also each block's sum of squares.
 __global__ void __launch_bounds__(kUpdateThreads) sum_slices_kernel(Update p) {
   extern __shared__ __align__(16) unsigned char memory[];
   auto* sums = reinterpret_cast<double*>(memory);

@@ -1,6 +1,6 @@
-// The edge-path term (Ying et al. 2021, eq. 7; path_bias.hpp has the formula): T[p][bond] = Ebar W[p], then for every
-// pair the mean over its shortest paths, from distances and bonds alone; and the way back. A block has a molecule and
-// goes through it distance by distance.
+// The edge-path term (Ying et al. 2021, eq. 7; for the formula, see path_bias.hpp): T[p][bond] = Ebar W[p], then for
+// every pair the mean over its shortest paths, computed from distances and bonds, and the backward pass. One block per
+// molecule, which processes one distance after another.
 #pragma once
 
 #include "attention/cuda/kernels/device.cuh"
@@ -12,14 +12,14 @@ inline constexpr int kPathThreads = 256;
 struct PathTask {
   const Molecule* molecules = nullptr;
   int count = 0, heads = 0, hops = 0, bond_ids = 0;
-  bool single = false;  ///< one shortest path, through the smallest predecessor, instead of their mean
+  bool single = false;  ///< one shortest path, through the predecessor with the smallest index, instead of the mean
   BondGraph graph;
   const float* table = nullptr;  ///< T [hops, bond ids, H]
-  float* number = nullptr;       ///< sigma, [pairs] as distances: how many shortest paths
+  float* number = nullptr;       ///< sigma, [pairs] like distances: number of shortest paths
   float* values = nullptr;       ///< per molecule [head, key, query]
 };
 
-/// A pair (i, j) of atoms, tokens of molecule `m`, and the bonds that end its shortest paths.
+/// A pair (i, j) of atoms, as tokens of molecule `m`, and the last bonds of its shortest paths.
 struct PathPair {
   const PathTask& p;
   const Molecule& m;
@@ -34,8 +34,8 @@ struct PathPair {
   __device__ __forceinline__ float& at(float* pairs, int head, int u) const {
     return pairs[m.pair * p.heads + (static_cast<std::int64_t>(head) * m.tokens + u) * m.tokens + i];
   }
-  /// visit(u, bond id, weight) for every predecessor u of `to`; with `single` the first one only. number() of both is
-  /// known.
+  /// Calls visit(u, bond id, weight) for every predecessor u of `to`, with `single` only for the first. number() of
+  /// both must be known.
   template <class Visit>
   __device__ __forceinline__ void predecessors(int to, int distance, const Visit& visit) const {
     const std::int64_t atom = m.atom_at + to - 1;
@@ -46,7 +46,7 @@ struct PathPair {
       if (p.single) return;
     }
   }
-  /// visit(k, weight) for every k that this pair's atom j precedes.
+  /// Calls visit(k, weight) for every k that this pair's atom j precedes.
   template <class Visit>
   __device__ __forceinline__ void successors(const Visit& visit) const {
     const std::int64_t atom = m.atom_at + j - 1;
@@ -110,13 +110,12 @@ __global__ void __launch_bounds__(kPathThreads) path_values_kernel(PathTask p) {
   }
 }
 
-/// `slope` [as values] is used up. Block s adds its molecules s, s + gridDim.x, ... up in part s of [gridDim.x, hops,
-/// bond ids, H].
+/// Overwrites `slope` [as values]. Block s adds its molecules s, s + gridDim.x, ... to part s of [gridDim.x, hops, bond
+/// ids, H].
 __global__ void __launch_bounds__(kPathThreads) path_gradient_kernel(PathTask p, float* slope, float* parts) {
   const int levels = p.hops;
   float* part = parts + static_cast<std::int64_t>(blockIdx.x) * p.hops * p.bond_ids * p.heads;
-  for (int e = static_cast<int>(threadIdx.x); e < levels * p.heads;
-       e += kPathThreads)  // a thread owns a level and a head
+  for (int e = static_cast<int>(threadIdx.x); e < levels * p.heads; e += kPathThreads)  // one thread per level and head
     for (int id = 0; id < p.bond_ids; ++id) part[(e / p.heads * p.bond_ids + id) * p.heads + e % p.heads] = 0;
   for (int b = static_cast<int>(blockIdx.x); b < p.count; b += static_cast<int>(gridDim.x)) {
     const Molecule& m = p.molecules[b];
@@ -154,7 +153,7 @@ __global__ void __launch_bounds__(kPathThreads) path_gradient_kernel(PathTask p,
   }
 }
 
-/// From the parts of T's gradient, added in order, to those of its factors.
+/// Adds the parts of T's gradient in order and computes the gradients of T's factors.
 struct PathFactors {
   const float *parts = nullptr, *bond = nullptr, *hop_weight = nullptr;
   const std::int32_t* rows = nullptr;  ///< [bond ids, rows_per_id] of `bond`

@@ -1,10 +1,10 @@
-// Matrix products on tensor cores (tf32, bf16) or in true float32, with what follows them: bias, GELU, factor, column
-// sums, LayerNorm.
+// Matrix products on tensor cores (tf32, bf16) or in true float32, and the operations that follow them: bias, GELU,
+// factor, column sums, LayerNorm.
 //
-// A block of four warps computes 64 rows x 8*NT columns; each warp has 16 rows. Both operands go through shared memory
-// with the depth innermost, 16 at a time, so that one kernel serves y = x W^T, dx = dy W and dW = dy^T x: only the
-// strides differ. The accumulators stand as mma.sync's do: lane 4*g + t has rows g and g + 8, columns 2t and 2t + 1 of
-// every eight.
+// A block of four warps computes 64 rows x 8*NT columns; each warp has 16 rows. Both operands pass through shared
+// memory with the depth innermost, 16 at a time, so one kernel computes y = x W^T, dx = dy W and dW = dy^T x: only the
+// strides differ. The accumulators have the layout of mma.sync: lane 4*g + t has rows g and g + 8, columns 2t and 2t +
+// 1 of every eight.
 #pragma once
 
 #include "attention/cuda/kernels/norm_tile.cuh"
@@ -14,7 +14,7 @@ namespace molgraph::cuda {
 
 inline constexpr int kProductRows = 64, kProductDepth = 16, kProductThreads = 128, kProductsPerLaunch = 2;
 
-/// y(m, n) = sum over k of a(m, k) b(k, n), then what is not null below, in this order.
+/// y(m, n) = sum over k of a(m, k) b(k, n), followed by the operations below that are not null, in this order.
 template <class E>
 struct Product {
   const E* a = nullptr;  ///< a(m, k) = a[m*a_row + k*a_depth]; one of the two strides is 1
@@ -22,18 +22,18 @@ struct Product {
   const E* b = nullptr;  ///< b(k, n) = b[n*b_column + k*b_depth]
   std::int64_t b_column = 0, b_depth = 1;
   int rows = 0, columns = 0, depth = 0;
-  int slices = 1;                     ///< the depth in so many parts, each with an output of its own
+  int slices = 1;                     ///< the depth in this number of parts, each with its own output
   std::int64_t slice_stride = 0;      ///< of y32 and row_sums
-  const float* bias = nullptr;        ///< [columns] added
+  const float* bias = nullptr;        ///< [columns], added
   E* slope = nullptr;                 ///< y becomes drop(GELU(y)); [rows, columns] gets the derivative
   bool gelu = false;                  ///< the same without a derivative
   Dropout dropout;                    ///< of the GELU
   const TokenPlace* token = nullptr;  ///< [rows]
-  const E* factor = nullptr;          ///< [rows, columns] multiplied
-  E* y = nullptr;                     ///< [rows, columns] rounded
+  const E* factor = nullptr;          ///< [rows, columns], multiplied
+  E* y = nullptr;                     ///< [rows, columns], rounded
   float* y32 = nullptr;               ///< [rows, columns]
   float* row_sums = nullptr;          ///< [rows] sum of a, as rounded, over the depth
-  // Instead of y and y32, where a block has whole rows: y is the branch of a residual sum, or the gradient of a
+  // Used instead of y and y32 if a block has whole rows: y is the branch of a residual sum, or the gradient of a
   // LayerNorm's output.
   ResidualNorm<E> norm;
   NormGradient<E> norm_gradient;
@@ -45,7 +45,7 @@ struct ProductGroup {
   __device__ __forceinline__ const Product<E>& at(int k) const { return of[k]; }
 };
 
-/// Gradients dW = dy^T x and dbias of many layers over the same rows.
+/// Gradients dW = dy^T x and dbias of many layers with the same rows.
 template <class E>
 struct WeightGradients {
   static constexpr int kPerLaunch = 64;
@@ -74,17 +74,17 @@ struct WeightGradients {
   }
 };
 
-/// Distance of two lines in shared memory: the fragments' loads then touch all banks once.
+/// Distance of two lines in shared memory, chosen so that the loads of fragments use all banks once.
 template <class E>
 inline constexpr int kLine = std::is_same_v<E, float> ? 20 : 24;
 
-/// c (+)= the 16 deep product of this warp's 16 lines of a with all 8*NT lines of b.
+/// c (+)= the product, of depth 16, of this warp's 16 lines of a with all 8*NT lines of b.
 template <class E, Precision M, int NT>
 __device__ __forceinline__ void multiply_tile(const E* a, const E* b, float (*c)[4]) {
   const int lane = static_cast<int>(threadIdx.x % 32), g = lane / 4, t = lane % 4;
   const E *a0 = a + g * kLine<E>, *a1 = a0 + 8 * kLine<E>;
   if constexpr (M == Precision::bf16) {
-    const auto pair = [](const E* from) {  // of neighbours, aligned
+    const auto pair = [](const E* from) {  // aligned neighbours
       std::uint32_t word;
       memcpy(&word, from, sizeof word);
       return word;
@@ -119,12 +119,12 @@ __device__ __forceinline__ void multiply_tile(const E* a, const E* b, float (*c)
   }
 }
 
-/// What a thread carries of a [lines, 16] part of an operand; beyond the ends zero.
+/// Elements that a thread loads from a [lines, 16] part of an operand; zero beyond the ends.
 template <class E, int Count>
 struct Carried {
   E element[Count];
 
-  // Neighbouring threads take neighbouring elements, whichever direction those lie in.
+  // Neighbouring threads load neighbouring elements in memory.
   __device__ __forceinline__ static void place(int e, int lines, bool depth_first, int* line, int* k) {
     const int at = static_cast<int>(threadIdx.x) + e * kProductThreads;
     *line = depth_first ? at / kProductDepth : at % lines;
@@ -145,7 +145,7 @@ struct Carried {
     for (int e = 0; e < Count; ++e) {
       int line, k;
       place(e, lines, depth_stride == 1, &line, &k);
-      if constexpr (M == Precision::tf32) to[line * kLine<E> + k] = round_to_tf32(element[e]);  // once, here
+      if constexpr (M == Precision::tf32) to[line * kLine<E> + k] = round_to_tf32(element[e]);  // rounded only here
       else to[line * kLine<E> + k] = element[e];
     }
   }
@@ -195,7 +195,7 @@ __global__ void __launch_bounds__(kProductThreads) product_kernel(Group group, i
     next_a.template store<M>(a, p.a_depth, kProductRows);
     next_b.template store<M>(b, p.b_depth, kColumns);
     __syncthreads();
-    if (k + kProductDepth < last_k) fetch(k + kProductDepth);  // under way while the tile is multiplied
+    if (k + kProductDepth < last_k) fetch(k + kProductDepth);  // loads while the tile is multiplied
     multiply_tile<E, M, NT>(a + (threadIdx.x / 32) * 16 * kLine<E>, b, c);
     if (p.row_sums != nullptr && first_column == 0 && threadIdx.x < kProductRows)
       for (int x = 0; x < kProductDepth; ++x) row_sum += to_float(a[threadIdx.x * kLine<E> + x]);
@@ -232,10 +232,10 @@ void launch_products(Stream stream, const Group& group, int count) {
          (kProductRows + 8 * NT) * kLine<E> * sizeof(E), group, slices);
 }
 
-/// `count` independent products, as many as the group holds, in one launch.
+/// Computes `count` independent products, at most as many as the group holds, in one launch.
 template <class E, class Group>
 void multiply(Stream stream, Precision precision, const Group& group, int count) {
-  bool eighty = true;  // columns in tens of eights waste less where the width is 80, 160, 240
+  bool eighty = true;  // blocks of 80 columns waste less for widths 80, 160, 240
   for (int k = 0; k < count; ++k) eighty = eighty && group.at(k).columns % 80 == 0;
   const auto run = [&]<Precision M>() {
     eighty ? launch_products<E, M, 10>(stream, group, count) : launch_products<E, M, 8>(stream, group, count);
@@ -252,7 +252,7 @@ void multiply(Stream stream, Precision precision, const Product<E>& product) {
   multiply<E>(stream, precision, ProductGroup<E>{{product}}, 1);
 }
 
-// --- what follows a wide product, which the library computed, in a pass of its own ---
+// --- operations after a wide product that the library computed, in a separate pass ---
 
 inline constexpr int kFinishThreads = 256;
 
@@ -262,8 +262,8 @@ __global__ void __launch_bounds__(kFinishThreads) finish_kernel(Product<E> p, co
   if (at >= static_cast<std::int64_t>(p.rows) * p.columns) return;
   finish_element(p, static_cast<int>(at / p.columns), static_cast<int>(at % p.columns), raw[at], 0);
 }
-/// Sums of a over the depth, for 32 of its rows: eight warps take every eighth part of the depth, and are added in
-/// order.
+/// Sums of a over the depth, for 32 of its rows. Each of eight warps has every eighth part of the depth. The warps'
+/// sums are added in order.
 template <class E>
 __global__ void __launch_bounds__(kFinishThreads) row_sums_kernel(Product<E> p) {
   extern __shared__ __align__(16) unsigned char memory[];

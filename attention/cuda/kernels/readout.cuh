@@ -1,11 +1,12 @@
-// What the head reads of the tokens, and its way back (EncoderOptions::readout).
+// The head's readout of the tokens, and its backward pass (EncoderOptions::readout).
 #pragma once
 
 #include "attention/cuda/kernels/rows.cuh"
 
 namespace molgraph::cuda {
 
-/// `graph` [molecules, width] is made of `tokens` [rows, width], or on the way back its gradient becomes theirs.
+/// Computes `graph` [molecules, width] from `tokens` [rows, width] or, in the backward pass, the gradient of `tokens`
+/// from that of `graph`.
 struct TokenReadout {
   Readout kind = Readout::virtual_node;
   const Molecule* molecule = nullptr;
@@ -17,7 +18,7 @@ __device__ __forceinline__ float share_of(const TokenReadout& p, const Molecule&
   return readout_share<float>(p.kind == Readout::mean, m.tokens - 1);
 }
 
-// A warp has a molecule and 32 channels; a lane adds its channel of the atoms up in their order.
+// One warp per molecule and 32 channels. Each lane sums its channel over the atoms in order.
 __global__ void __launch_bounds__(kRowThreads) pool_atoms_kernel(TokenReadout p) {
   const int b = static_cast<int>(blockIdx.x) * kRowsPerBlock + static_cast<int>(threadIdx.x / 32);
   const int c = static_cast<int>(blockIdx.y) * 32 + static_cast<int>(threadIdx.x % 32);
@@ -28,7 +29,7 @@ __global__ void __launch_bounds__(kRowThreads) pool_atoms_kernel(TokenReadout p)
   for (std::int64_t i = 1; i < m.tokens; ++i) sum += from[i * p.width];
   p.graph[static_cast<std::int64_t>(b) * p.width + c] = share_of(p, m) * sum;
 }
-// A warp has a row; those of virtual nodes and of no molecule get zero.
+// One warp per row. Rows of virtual nodes and of no molecule get zero.
 __global__ void __launch_bounds__(kRowThreads) spread_to_atoms_kernel(TokenReadout p) {
   const int row = static_cast<int>(blockIdx.x) * kRowsPerBlock + static_cast<int>(threadIdx.x / 32);
   if (row >= p.rows) return;
@@ -47,7 +48,7 @@ inline void read_tokens(Stream stream, const TokenReadout& p) {
            false);
   else launch(stream, pool_atoms_kernel, dim3(blocks, blocks_for(p.width, 32)), kRowThreads, 0, p);
 }
-/// All rows of `tokens` are overwritten.
+/// Overwrites all rows of `tokens`.
 inline void read_tokens_back(Stream stream, const TokenReadout& p) {
   if (p.kind != Readout::virtual_node)
     return launch(stream, spread_to_atoms_kernel, blocks_for(p.rows, kRowsPerBlock), kRowThreads, 0, p);

@@ -1,4 +1,4 @@
-// Gaussians of the resistance distance (Zhang et al. 2023, section 4), and the way back.
+// Gaussians of the resistance distance (Zhang et al. 2023, section 4), forward and backward.
 #pragma once
 
 #include "attention/cuda/kernels/tables.cuh"
@@ -11,7 +11,7 @@ struct ResistanceTask {
   const float* resistance = nullptr;                                 ///< resident [pairs], -1 = none
   const float *mean = nullptr, *width = nullptr, *weight = nullptr;  ///< [K], [K], [K, H]
 };
-/// Block per molecule: values [head, key, query] (+)= sum over k of weight[k] G_k(R)
+/// One block per molecule: values [head, key, query] (+)= sum over k of weight[k] G_k(R).
 __global__ void __launch_bounds__(kTableThreads) resistance_values_kernel(ResistanceTask p, bool add, float* values) {
   const Molecule& m = p.molecules[blockIdx.x];
   const int pairs = m.tokens * m.tokens;
@@ -25,7 +25,7 @@ __global__ void __launch_bounds__(kTableThreads) resistance_values_kernel(Resist
     }
   }
 }
-/// Block per Gaussian and slice of the molecules: the gradients of its mean, width and weights, one place each in every
+/// One block per Gaussian and slice of the molecules: gradients of its mean, width and weights, one value each per
 /// slice.
 __global__ void __launch_bounds__(kTableThreads)
     resistance_gradient_kernel(ResistanceTask p, const float* slope, std::int64_t slice_stride, float* dmean,

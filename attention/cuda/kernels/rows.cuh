@@ -1,5 +1,5 @@
-// What happens to token rows between the products: residual sums with dropout, LayerNorm and their ways back. A warp
-// has a row; lane l has channels l, l + 32, ...
+// Operations on token rows between the products: residual sums with dropout, LayerNorm and their backward passes. One
+// warp per row. Lane l has channels l, l + 32, ...
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace molgraph::cuda {
 inline constexpr int kRowThreads = 256;
 inline constexpr int kRowsPerBlock = kRowThreads / 32;
 
-/// sum = x + drop(branch); then its LayerNorm. What is null is left out.
+/// sum = x + drop(branch), followed by its LayerNorm. Outputs that are null are skipped.
 template <class E>
 struct ResidualNorm {
   int rows = 0, width = 0;
@@ -62,7 +62,7 @@ void residual_norm(Stream stream, const ResidualNorm<E>& p) {
   launch(stream, residual_norm_kernel<E>, blocks_for(p.rows, kRowsPerBlock), kRowThreads, 0, p);
 }
 
-/// The LayerNorm's way back, dx (+)= ..., and what stands behind it on that way: dropped = drop(dx), rounded.
+/// Backward pass of the LayerNorm, dx (+)= ..., and of the preceding dropout: dropped = drop(dx), rounded.
 template <class E>
 struct NormGradient {
   int rows = 0, width = 0;
@@ -70,16 +70,16 @@ struct NormGradient {
   const float2* statistics = nullptr;
   float* dx = nullptr;  ///< may be dy
   bool accumulate = false;
-  float* parts = nullptr;  ///< [parts, 2, width]: what dweight and dbias are the sums of
-  E* dropped = nullptr;    ///< null: not wanted
+  float* parts = nullptr;  ///< [parts, 2, width]: terms of the sums dweight and dbias
+  E* dropped = nullptr;    ///< null: not computed
   Dropout dropout;
   const TokenPlace* token = nullptr;
 };
 
-/// Blocks of a LayerNorm's way back; does not depend on the card, so that its sums do not either.
+/// Number of blocks of a LayerNorm's backward pass. It does not depend on the card, so neither do the sums.
 inline int norm_parts(int rows) { return static_cast<int>(std::min(blocks_for(rows, kRowsPerBlock), 264u)); }
 
-/// Where sums over rows are made in parts, a block has consecutive rows and a warp every eighth of them.
+/// For sums over rows in parts, a block has consecutive rows, and each warp has every eighth of them.
 struct RowShare {
   int first, last;
 };
@@ -88,7 +88,8 @@ __device__ __forceinline__ RowShare rows_of_block(int rows) {
             first = static_cast<int>(blockIdx.x) * share;
   return {first, first + share < rows ? first + share : rows};
 }
-/// The sums [warps, 2, width] of the block's warps, added in order, become its part of `parts` [parts, 2, width].
+/// Adds the sums [warps, 2, width] of the block's warps in order and writes them to the block's part of `parts` [parts,
+/// 2, width].
 __device__ __forceinline__ void store_part(const float* sums, int width, float* parts) {
   __syncthreads();
   for (int c = static_cast<int>(threadIdx.x); c < 2 * width; c += kRowThreads) {
@@ -137,7 +138,7 @@ void norm_gradient(Stream stream, const NormGradient<E>& p, int parts) {
          static_cast<std::size_t>(2 * kRowsPerBlock * p.width) * sizeof(float), p);
 }
 
-/// The sums of the parts of LayerNorms (or degree scales) that lie one behind the other.
+/// Sums the consecutive parts of LayerNorms (or degree scales).
 struct NormColumns {
   static constexpr int kPerLaunch = 64;
   int width = 0, parts = 0;
@@ -146,7 +147,7 @@ struct NormColumns {
     float *dweight, *dbias;
   } to[kPerLaunch] = {};
 };
-// Block (channels, of which gradient, norm): a warp takes every eighth part, then the warps' sums are added in order.
+// Block (channels, weight or bias, norm). Each warp sums every eighth part, then the warps' sums are added in order.
 __global__ void __launch_bounds__(kRowThreads) norm_columns_kernel(NormColumns p) {
   extern __shared__ __align__(16) unsigned char memory[];
   auto* sums = reinterpret_cast<float*>(memory);  // [warps, 32]
@@ -212,7 +213,7 @@ void round_to(Stream stream, const float* from, E* to, std::int64_t count) {
   launch(stream, round_kernel<E>, blocks_for(count, kRowThreads), kRowThreads, 0, from, to, count);
 }
 
-/// The virtual nodes' rows: [molecules, width] from or to [tokens, width].
+/// Copies the virtual nodes' rows [molecules, width] from or to [tokens, width].
 __global__ void __launch_bounds__(kRowThreads)
     virtual_rows_kernel(const Molecule* molecules, int count, int width, float* rows, float* tokens, bool to_tokens) {
   const int b = static_cast<int>(blockIdx.x) * kRowsPerBlock + static_cast<int>(threadIdx.x / 32);

@@ -1,5 +1,5 @@
-// Sums into the rows of tables, by relation class or by token, and what is made of the relations' tables before a pass.
-// Every row is summed by one block per slice in a fixed order; nothing is added atomically.
+// Sums into the rows of tables, by relation class or by token, and values computed from relation tables before a pass.
+// One block per slice sums each row in a fixed order. No sum uses atomic additions.
 #pragma once
 
 #include "attention/cuda/kernels/device.cuh"
@@ -9,7 +9,7 @@ namespace molgraph::cuda {
 
 inline constexpr int kTableThreads = 128;
 
-/// out[slice][row] += sum over the slice's entries e with that row of from[e].
+/// out[slice][row] += sum of from[e] over the slice's entries e that have this row.
 struct TableGradient {
   const float* from = nullptr;  ///< [entries, width]
   std::int64_t entries = 0;
@@ -17,11 +17,11 @@ struct TableGradient {
   std::int64_t slice_stride = 0;
   float* out = nullptr;                                  ///< slice 0: [rows, width]
   const std::uint32_t* classes = nullptr;                ///< [entries]; kNoClass: no row
-  RelationTable::Row by = RelationTable::Row::topology;  ///< which class is the row; all: row 0; walk: entries have
+  RelationTable::Row by = RelationTable::Row::topology;  ///< class that selects the row; all: row 0; walk: entries use
                                                          ///< the table's rows in turn
-  const std::int32_t* ids = nullptr;                     ///< [entries] rows, instead of classes; -1: none
-  int last_row = 1 << 30;                                ///< larger rows are this one
-  int first_row = 0;                                     ///< what `out` begins with
+  const std::int32_t* ids = nullptr;                     ///< [entries] rows, used instead of classes; -1: no row
+  int last_row = 1 << 30;                                ///< larger row numbers are replaced with this one
+  int first_row = 0;                                     ///< first row in `out`
 };
 __device__ __forceinline__ int row_of(const TableGradient& p, std::int64_t entry) {
   int row;
@@ -43,8 +43,8 @@ struct TableGroup {
   TableGradient of[kTablesPerLaunch];
 };
 
-// Block (row, slice, table). Each warp looks at 32 entries at a time and adds those of the row, in order, some at once
-// so that their loads overlap; then the warps' sums are added in order.
+// Block (row, slice, table). Each warp reads 32 entries at a time and adds those of the row in order, several at once
+// so that their loads overlap. Then the warps' sums are added in order.
 __global__ void __launch_bounds__(kSumThreads) table_gradient_kernel(TableGroup group) {
   constexpr int kEach = kSumChannels / 32, kAtOnce = 4;
   const TableGradient& p = group.of[blockIdx.z];
@@ -62,7 +62,7 @@ __global__ void __launch_bounds__(kSumThreads) table_gradient_kernel(TableGroup 
       while (found != 0) {
         float value[kAtOnce][kEach] = {};
         for (int a = 0; a < kAtOnce; ++a, found &= found - 1) {
-          if (found == 0) continue;  // of the whole warp
+          if (found == 0) continue;  // true for the whole warp
           const float* from = p.from + (base + __ffs(found) - 1) * p.width + begin;
           for (int k = 0; k < kEach; ++k)
             if (begin + lane + 32 * k < p.width) value[a][k] = from[lane + 32 * k];
@@ -83,7 +83,7 @@ __global__ void __launch_bounds__(kSumThreads) table_gradient_kernel(TableGroup 
   }
 }
 
-/// The batch's relation classes [total], out of the resident ones; the rest has none. A block per molecule.
+/// Copies the batch's relation classes [total] from the resident ones; filler gets kNoClass. One block per molecule.
 __global__ void __launch_bounds__(kTableThreads)
     gather_classes_kernel(const Molecule* molecules, const std::uint32_t* classes, std::int64_t total,
                           std::uint32_t* out) {
@@ -112,7 +112,7 @@ __global__ void __launch_bounds__(kTableThreads) class_bias_kernel(ClassBias p, 
     value += p.scale * p.position_bias[c] * p.query[t * p.heads * p.width + c];
   out[at] = value;
 }
-/// `slope` [slices, T, H]; a thread per channel.
+/// `slope` [slices, T, H]. One thread per channel.
 __global__ void __launch_bounds__(kTableThreads)
     position_bias_gradient_kernel(ClassBias p, const float* slope, int slices, float* dposition_bias, float* dquery) {
   const int c = static_cast<int>(blockIdx.x) * kTableThreads + static_cast<int>(threadIdx.x), inner = p.heads * p.width;

@@ -1,24 +1,25 @@
-// Probabilities of random walks between two atoms as a term per pair (Ma et al. 2023, section 3.1), and the way back.
+// Probabilities of random walks between two atoms as a pair term (Ma et al. 2023, section 3.1), forward and backward.
 #pragma once
 
 #include "attention/cuda/kernels/tables.cuh"
 
 namespace molgraph::cuda {
 
-inline constexpr int kWalkHeads = 8;  ///< whose sums a thread makes at once
+inline constexpr int kWalkHeads = 8;  ///< heads whose sums a thread computes together
 
 struct WalkTask {
   const Molecule* molecules = nullptr;
   int count = 0, heads = 0, steps = 0;
   const float* walks = nullptr;  ///< resident; per molecule [key, step, query]
 };
-/// Of the molecule's `pair` [key, query]: where its first step stands; the next one is `tokens` further.
+/// Returns the address of the first step for the molecule's `pair` [key, query]. The next steps follow at a distance of
+/// `tokens`.
 __device__ __forceinline__ const float* walks_of(const WalkTask& p, const Molecule& m, int pair) {
   const std::int64_t first = m.pair_at + pair - pair % m.tokens;  // of the key's pairs
   return p.walks + first * p.steps + pair % m.tokens;
 }
 
-/// Block per molecule: values [head, key, query] (+)= sum over t of r[t] weight[t]; `weight` [K, H].
+/// One block per molecule: values [head, key, query] (+)= sum over t of r[t] weight[t]; `weight` [K, H].
 __global__ void __launch_bounds__(kTableThreads)
     walk_values_kernel(WalkTask p, const float* weight, bool add, float* values) {
   const Molecule& m = p.molecules[blockIdx.x];
@@ -40,7 +41,7 @@ __global__ void __launch_bounds__(kTableThreads)
     }
   }
 }
-/// Block per step, slice of the molecules and kWalkHeads heads: the gradients of their weights, one place each in every
+/// One block per step, slice of the molecules and kWalkHeads heads: gradients of their weights, one value each per
 /// slice.
 __global__ void __launch_bounds__(kTableThreads)
     walk_gradient_kernel(WalkTask p, const float* slope, std::int64_t slice_stride, float* dweight) {
