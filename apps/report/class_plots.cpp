@@ -203,7 +203,7 @@ std::vector<Shown> shown_of(const ReportFacts& facts, TaskKind kind,
 
 std::string binary_plots(const ReportFacts& facts) {
   const std::vector<Shown> shown = shown_of(facts, TaskKind::binary, [&](std::size_t t) { return said_of(facts, t); });
-  const std::string part = kPartNames[facts.judged_part()];
+  const std::string part = kSetNames[facts.judged_part()];
   std::string missing;
   for (const Shown& one : shown)
     if (!has_both(one.said))
@@ -219,7 +219,7 @@ std::string multiclass_plots(const ReportFacts& facts) {
   const std::vector<Shown> shown =
       shown_of(facts, TaskKind::multiclass, [&](std::size_t t) { return likeliest(facts, t); });
   std::string out = "<div class=\"plots\">" +
-                    reliability_figure(shown, kPartNames[facts.judged_part()], "is the predicted class") + "</div>\n";
+                    reliability_figure(shown, kSetNames[facts.judged_part()], "is the predicted class") + "</div>\n";
   for (const std::size_t t : shown_targets(facts, TaskKind::multiclass)) out += confusion_table(facts, t);
   return out;
 }

@@ -23,7 +23,7 @@ std::string parts_text(const ReportFacts& facts) {
   const auto add = [&](std::int64_t count, const char* name) {
     if (count > 0) parts += (parts.empty() ? "" : ", ") + with_thousands(count) + " " + name;
   };
-  for (std::size_t p = 0; p < kParts; ++p) add(facts.parts[p], kPartNames[p]);
+  for (std::size_t p = 0; p < kParts; ++p) add(facts.parts[p], kSetNames[p]);
   add(facts.calibration_part, "calibration");
   if (facts.folds) add(static_cast<std::int64_t>(facts.members.size()), "folds");
   if (facts.run && !facts.run->split.empty()) parts = escaped(facts.run->split) + (parts.empty() ? "" : ": ") + parts;

@@ -104,7 +104,7 @@ std::string worst(const ReportFacts& facts) {
   std::string cards;
   for (const LabelError& error : worst_errors(facts, kWorst)) cards += worst_card(facts, error);
   if (cards.empty()) return {};
-  return "<h3>Worst predictions on the " + std::string(kPartNames[facts.judged_part()]) +
+  return "<h3>Worst predictions on the " + std::string(kSetNames[facts.judged_part()]) +
          " set</h3>\n<p class=\"quiet\">Ordered by error: for regression, in standard deviations of the target's "
          "labels; for classification, 1 - probability of the label.</p>\n<ul class=\"cards\">" +
          cards + "</ul>\n";
@@ -114,7 +114,7 @@ std::string twin_side(const ReportFacts& facts, std::size_t part, std::size_t ro
   const PartRows& rows = part == 1 ? facts.valid : facts.test;
   const std::size_t at = row * facts.task.names.size() + t;
   return "<div>" + picture(rows.smiles[row]) + "<dl>" + entry("id", escaped(cut_short(rows.id[row], 60))) +
-         entry("set", kPartNames[part]) + entry("label", value_html(facts, t, rows.labels[at])) +
+         entry("set", kSetNames[part]) + entry("label", value_html(facts, t, rows.labels[at])) +
          entry(facts.task.kind_of(t) == TaskKind::regression ? "prediction" : "probability",
                number_html(prediction_of(facts, rows, row, t))) +
          "</dl></div>";

@@ -69,14 +69,14 @@ std::string parity_figure(const ReportFacts& facts, std::size_t t) {
   const std::string in = unit.empty() ? "" : " [" + unit + "]";
   // Both axes have the same range, so that the identity is the diagonal.
   SvgPlot plot("parity-" + std::to_string(t),
-               name + ": predicted against measured, " + kPartNames[facts.judged_part()] + " set",
+               name + ": predicted against measured, " + kSetNames[facts.judged_part()] + " set",
                "Each dot is a molecule; on the dashed line, prediction and label are equal.",
                PlotAxis::nice("label: " + name + in, low, high), PlotAxis::nice("prediction" + in, low, high), true);
   plot.bars(bars, 4);
   const PlotAxis range = PlotAxis::nice("", low, high);
   plot.guide({range.low, range.low}, {range.high, range.high}, "prediction = label");
   plot.dots(points, 1, "molecule");
-  std::string caption = escaped(name) + ", " + kPartNames[facts.judged_part()] + " set, " +
+  std::string caption = escaped(name) + ", " + kSetNames[facts.judged_part()] + " set, " +
                         with_thousands(static_cast<std::int64_t>(shown.size())) + " molecules";
   if (static_cast<std::int64_t>(shown.size()) == kDotsShown) caption += " (random sample)";
   if (!bars.empty()) caption += "; bars: 90&nbsp;% intervals";

@@ -18,6 +18,8 @@ inline constexpr const char* kReportPage = "report.html";
 /// The three sets of the split.
 inline constexpr std::size_t kParts = 3;
 inline constexpr std::array<const char*, kParts> kPartNames{"train", "valid", "test"};
+/// The same in text.
+inline constexpr std::array<const char*, kParts> kSetNames{"training", "validation", "test"};
 
 /// The metrics of the run or of a method that it is compared with.
 struct MethodResults {

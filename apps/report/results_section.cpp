@@ -36,7 +36,7 @@ std::string resamples_text(const ReportFacts& facts) {
   for (std::size_t p = 0; p < kParts; ++p) {
     const Measured* part = part_of(facts.methods.front(), p);
     if (part == nullptr) continue;
-    list += (list.empty() ? "" : ", ") + std::string(kPartNames[p]) + " " +
+    list += (list.empty() ? "" : ", ") + std::string(kSetNames[p]) + " " +
             (part->resamples > 0 ? with_thousands(part->resamples) : "none");
   }
   return "<p class=\"quiet\">Small: 95&nbsp;% intervals. Number of resamples: " + list +
@@ -47,7 +47,7 @@ std::string own_table(const ReportFacts& facts) {
   HtmlTable table{.caption = facts.folds ? "All folds" : "This run", .head = {"Metric"}};
   for (std::size_t p = 0; p < kParts; ++p)
     if (const Measured* part = part_of(facts.methods.front(), p))
-      table.head.push_back(std::string(kPartNames[p]) + " (" + with_thousands(part->molecules) + ")");
+      table.head.push_back(std::string(kSetNames[p]) + " (" + with_thousands(part->molecules) + ")");
   for (const Measure measure : measures_shown(facts)) {
     table.rows.push_back({std::string(title_of(measure))});
     for (std::size_t p = 0; p < kParts; ++p)
@@ -78,7 +78,7 @@ std::string measure_figure(const ReportFacts& facts, const std::vector<MethodRes
       if (std::isfinite(x)) low = std::min(low, x), high = std::max(high, x);
   }
   if (names.size() < 2) return {};
-  const std::string title = std::string(title_of(measure)) + " on the " + kPartNames[p] + " set, " +
+  const std::string title = std::string(title_of(measure)) + " on the " + kSetNames[p] + " set, " +
                             (is_better_larger(measure) ? "larger" : "smaller") + " is better";
   SvgPlot plot(id, title, "Values with their ranges; the table below contains all of them.",
                PlotAxis::nice(title, low, high), PlotAxis::of_names("", names));
@@ -110,7 +110,7 @@ std::string with_figure(const std::string& heading, const std::string& plot, con
 std::string methods_text(const ReportFacts& facts) {
   if (facts.methods.size() < 2) return {};
   const HtmlTable table = measures_table(
-      facts, facts.methods, "Other methods, " + std::string(kPartNames[facts.judged_part()]) + " set", "Method");
+      facts, facts.methods, "Other methods, " + std::string(kSetNames[facts.judged_part()]) + " set", "Method");
   return with_figure("Comparison with other methods",
                      measure_figure(facts, facts.methods, "methods", "This run (ring) and simple methods.", table),
                      table);
@@ -119,7 +119,7 @@ std::string methods_text(const ReportFacts& facts) {
 /// The results of each member of an ensemble or each fold.
 std::string members_text(const ReportFacts& facts) {
   if (facts.members.empty() || facts.methods.empty()) return {};
-  const std::string part = std::string(kPartNames[facts.judged_part()]) + " set";
+  const std::string part = std::string(kSetNames[facts.judged_part()]) + " set";
   std::vector<MethodResults> rows = facts.members;
   rows.insert(rows.begin(), facts.methods.front());
   rows.front().name = facts.folds ? "mean of the folds" : "whole ensemble";
@@ -191,7 +191,7 @@ std::string lead_sentence(const ReportFacts& facts) {
   const Measure measure = leading_measure(facts);
   if (part == nullptr || std::isnan(value_of(*part, measure).value)) return {};
   const Estimate& value = value_of(*part, measure);
-  std::string out = "<p class=\"lead\">" + std::string(title_of(measure)) + " on the " + kPartNames[p] +
+  std::string out = "<p class=\"lead\">" + std::string(title_of(measure)) + " on the " + kSetNames[p] +
                     " set: <strong>" + number_html(value.value) + "</strong>";
   if (std::isfinite(value.low) && facts.folds)
     out += " (mean of " + with_thousands(static_cast<std::int64_t>(facts.members.size())) +

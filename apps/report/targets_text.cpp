@@ -42,7 +42,7 @@ std::string targets_figure(const ReportFacts& facts, const Measured& part, TaskK
     for (const double y : {value.value, value.low, value.high})
       if (std::isfinite(y)) low = std::min(low, y), high = std::max(high, y);
   }
-  const std::string title = std::string(title_of(measure)) + " by target, " + kPartNames[facts.judged_part()] + " set";
+  const std::string title = std::string(title_of(measure)) + " by target, " + kSetNames[facts.judged_part()] + " set";
   SvgPlot plot("targets-" + std::string(to_string(kind)), title, "From the best to the worst, as named in the table.",
                PlotAxis::nice("targets, from the best to the worst", 0, static_cast<double>(points.size() + 1)),
                PlotAxis::nice(std::string(title_of(measure)), low, high));
@@ -55,7 +55,7 @@ std::string targets_figure(const ReportFacts& facts, const Measured& part, TaskK
 
 HtmlTable targets_table(const ReportFacts& facts, const Measured& part) {
   const bool classes = facts.task.has(TaskKind::binary);
-  HtmlTable table{.caption = "All targets, " + std::string(kPartNames[facts.judged_part()]) + " set",
+  HtmlTable table{.caption = "All targets, " + std::string(kSetNames[facts.judged_part()]) + " set",
                   .head = {"Target", "Labels"}};
   if (classes) table.head.emplace_back("of class 1");
   const std::vector<Measure> shown = measures_of(facts.task);

@@ -63,7 +63,9 @@ void add_neighbours(const MoleculeSet& set, const std::vector<std::int64_t>& kno
   }
 }
 
-std::string name_of_part(const std::string& part) { return part == "valid" ? "validation" : part; }
+std::string name_of_part(const std::string& part) {
+  return part == "train" ? "training" : part == "valid" ? "validation" : part;
+}
 
 /// "'logS' -350.0 (row 17, id A-3, validation set): 231.5 median deviations from the median -2.860; ..."
 std::string line_of(const SuspiciousLabel& label) {

@@ -71,7 +71,7 @@ TEST_F(LabelClipCli, ASlipIsToldKeptAndStripped) {
   const std::string told =
       train(table({{5, "-3500"}, {65, "900"}, {125, "800"}}) + " -o R --domain-labels" + kPart + kAlone);
   EXPECT_THAT(told, HasSubstr("3 outlier labels, which may be typing errors"));
-  EXPECT_THAT(told, HasSubstr("'logS' -3,500 (row 5, id m5, train set): "));
+  EXPECT_THAT(told, HasSubstr("'logS' -3,500 (row 5, id m5, training set): "));
   EXPECT_THAT(told, HasSubstr("'logS' 900.0 (row 65, id m65, validation set): "));
   EXPECT_THAT(told, HasSubstr("'logS' 800.0 (row 125, id m125, test set): "));
   EXPECT_THAT(told, HasSubstr("; the most similar molecules have "));

@@ -128,7 +128,7 @@ TEST_F(ReportCli, TrainingMoleculesAreShownOnlyWhereTheyMayBe) {
   // Judged by a validation part that inner folds made of the training part too.
   this->train("-o V --out-of-fold --split-sizes 0.7 0.3 0 --duplicates keep " + kNumbers);
   const std::string judged = page("V");
-  EXPECT_TRUE(has(judged, "Worst predictions on the valid set"));
+  EXPECT_TRUE(has(judged, "Worst predictions on the validation set"));
   std::tie(train, others) = parts_of("V");
   for (const std::string& smiles : train)
     EXPECT_TRUE(others.contains(smiles) || !has(judged, "<code>" + smiles + "</code>")) << smiles;
