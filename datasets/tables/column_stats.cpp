@@ -53,7 +53,7 @@ std::optional<double> number_of_cell(std::string_view cell) {
 float weight_of_cell(std::string_view cell, const std::string& column, const std::string& file, std::int64_t row) {
   const auto number = number_of_cell(cell);
   if (number && *number >= 0) return static_cast<float>(*number);
-  throw DataError(file, row + 1, "column '" + column + "' : the weight must be a number of at least 0",
+  throw DataError(file, row + 1, "column '" + column + "': the weight must be a number of at least 0",
                   std::string(cell));
 }
 

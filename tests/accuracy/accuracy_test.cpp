@@ -207,7 +207,7 @@ TEST_F(Accuracy, TheTableGoesIntoADocument) {
   ASSERT_EQ(run("--methods ours --tables carbons").code, 0);
   ASSERT_EQ(accuracy("table --write page.md").code, 0);
   const std::string page = scratch.read("page.md");
-  EXPECT_TRUE(page.starts_with("before\n<!-- accuracy small -->\nSet `small`, validation part")) << page;
+  EXPECT_TRUE(page.starts_with("before\n<!-- accuracy small -->\nSet `small`, validation set")) << page;
   EXPECT_TRUE(page.ends_with("\n<!-- end -->\nafter\n")) << page;
   EXPECT_EQ(page.find("yesterday"), std::string::npos);
 }

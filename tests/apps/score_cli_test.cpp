@@ -331,7 +331,7 @@ TEST_F(ScoreTest, ExitCodes) {
       {"-m run -i in.csv -o out.csv -s structure", 3, "structure"},
       {"-m run -i in.csv -o strict.csv --strict", 3, "in.csv, row 2: invalid_smiles"},
       {"-m none -i in.csv -o out.csv", 4, "none: no such run directory"},
-      {"-m . -i in.csv -o out.csv", 4, "without model.safetensors"},
+      {"-m . -i in.csv -o out.csv", 4, "contains neither model.safetensors nor model_0"},
       {"-m damaged.safetensors -i in.csv -o out.csv", 4, "damaged.safetensors"},
       {"-m run -i missing.csv -o out.csv", 4, "missing.csv"},
       {"-m run -i in.csv -o no/such/folder.csv", 4, "no/such/folder.csv"},

@@ -149,7 +149,7 @@ TEST_F(TableCli, DaysThatDoNotExistAndDecimalCommasAreNamed) {
        {"molgraph-train days.csv -o t" + kTiny, std::string("molgraph-featurize days.csv -o t.h5 ")}) {
     const auto result = run(program + " --split-type time --time-column day --target-columns y");
     EXPECT_EQ(result.code, 3) << result.err;
-    EXPECT_NE(result.err.find("row 13: there is no such date"), std::string::npos) << result.err;
+    EXPECT_NE(result.err.find("row 13: not a valid date or time"), std::string::npos) << result.err;
     EXPECT_NE(result.err.find("2024-99-99"), std::string::npos) << result.err;
   }
   scratch.write("comma.csv", "SMILES;Wert\nCCO;1,5\nCCN;2,5\nCC;3\n");

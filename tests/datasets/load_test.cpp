@@ -324,7 +324,8 @@ TEST_F(LoadTest, MissingNamedDataSetSaysWhatToDo) {
                     HasSubstr("ogb.stanford.edu"), HasSubstr("--data-dir")));
   LoadOptions half = options_for("pcqm4mv2");
   half.subset = "half";
-  EXPECT_THAT(message_of<UsageError>([&] { load_data(half); }), HasSubstr("no subset 'half': partial, sample"));
+  EXPECT_THAT(message_of<UsageError>([&] { load_data(half); }),
+              HasSubstr("no subset 'half'; available: partial, sample"));
 }
 
 TEST_F(LoadTest, NamedDataSetOfAnotherSizeIsRefused) {

@@ -79,7 +79,7 @@ TEST_F(MixedTask, ThreeClassesBesideNumbersAreRefused) {
               AllOf(HasSubstr("'phase' is text"), HasSubstr("classes must be 1 and 0")));
   options.positive = "a";
   EXPECT_THAT(message_of<UsageError>([&] { load_text("smiles,y,phase\nC,1.5,a\nCC,2,b\n", options); }),
-              HasSubstr("not of mixed"));
+              HasSubstr("not to mixed"));
 }
 
 TEST_F(MixedTask, OnlyItsClassesAreStratified) {

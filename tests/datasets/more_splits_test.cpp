@@ -103,7 +103,7 @@ TEST(TimeSplit, TheLatestAreTested) {
   EXPECT_THAT(message_of<DataError>([&] {
                 time_split({"2024-01-01", "2024-99-99"}, {1, 0, 0}, "x.csv", {0, 6});
               }),
-              AllOf(HasSubstr("x.csv, row 7: there is no such date"), HasSubstr("2024-99-99")));
+              AllOf(HasSubstr("x.csv, row 7: not a valid date or time"), HasSubstr("2024-99-99")));
   EXPECT_THAT(message_of<DataError>([&] { time_split({"2024-02-30"}, {1, 0, 0}, "x.csv", {0}); }), HasSubstr("row 1"));
   const Split zones = time_split({"2024-03-01T01:00Z", "2024-03-01T02:00+02:00"}, {0.5, 0, 0.5}, "x.csv", {0, 1});
   EXPECT_THAT(zones.train, ElementsAre(1)) << "by the moment, not by the text";

@@ -56,7 +56,7 @@ TEST_F(RowWeights, WhatIsNoWeightNamesRowAndText) {
         << "'" << bad << "'";
   }
   EXPECT_THAT(message_of<DataError>([&] { load_text("smiles,y,part\nC,1,train\n"); }),
-              HasSubstr("no column 'trust' of weights"));
+              HasSubstr("no column 'trust' for the weights"));
   EXPECT_THAT(message_of<DataError>([&] { load_text("smiles,y,trust,part\nC,1,0,train\nCC,2,1,val\nCN,3,1,test\n"); }),
               HasSubstr("no row of the training set has a weight above 0"));
   options.target_columns = {"trust"};

@@ -142,7 +142,7 @@ TEST(Safetensors, LiesAreRefused) {
       {file_of("{\"a\":" + std::string(100'000, '['), 0), "not JSON"},
       {file_of("{}", 4), "4 bytes that belong to no tensor"},
       {file_of("{\"a\":3}", 0), "lacks dtype"},
-      {file_of("{\"a\":{" + x + "[0,4]},\"a\":{" + x + "[0,4]}}", 4), "names 'a' twice"},
+      {file_of("{\"a\":{" + x + "[0,4]},\"a\":{" + x + "[0,4]}}", 4), "contains 'a' twice"},
       {file_of("{\"a\":{" + x + "[0,4]},\"b\":{" + x + "[2,6]}}", 6), "overlaps"},
       {file_of("{\"a\":{" + x + "[0,4]},\"b\":{" + x + "[0,4]}}", 4), "overlaps"},
       {file_of("{\"a\":{" + x + "[4,8]}}", 8), "leaves a gap"},

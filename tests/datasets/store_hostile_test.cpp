@@ -198,7 +198,7 @@ const double kInfinity = std::numeric_limits<double>::infinity();
 const HostileCase kCases[] = {
     {"offset falls", [](hid_t f) { set_offset(f, "/molecules/atom_offset", 3, 1); },
      "atom_offset decreases at entry 2"},
-    {"offset negative", [](hid_t f) { set_offset(f, "/molecules/bond_offset", 1, -5); }, "bond_offset falls"},
+    {"offset negative", [](hid_t f) { set_offset(f, "/molecules/bond_offset", 1, -5); }, "bond_offset decreases"},
     {"offset starts late", [](hid_t f) { set_offset(f, "/molecules/atom_offset", 0, 1); },
      "atom_offset does not begin at 0"},
     {"offset ends beyond", [](hid_t f) { set_offset(f, "/molecules/atom_offset", 12, 1LL << 60); },
@@ -206,11 +206,11 @@ const HostileCase kCases[] = {
     {"molecule without atoms", [](hid_t f) { set_offset(f, "/molecules/atom_offset", 1, 0); },
      "molecule 0 has 0 atoms"},
     {"atoms moved", [](hid_t f) { set_offset(f, "/molecules/atom_offset", 1, 4); },
-     "molecule 0 of 4 atoms has 3 pairs"},
+     "molecule 0 with 4 atoms has 3 pairs"},
     {"pairs moved", [](hid_t f) { set_offset(f, "/molecules/pair_offset", 1, 2); }, "has 2 pairs"},
     {"more bonds than pairs of atoms", [](hid_t f) { set_offset(f, "/molecules/bond_offset", 1, 4); },
      "3 atoms and 4 bonds"},
-    {"smiles offset", [](hid_t f) { set_offset(f, "/molecules/smiles_offset", 2, 1LL << 40); }, "smiles_offset falls"},
+    {"smiles offset", [](hid_t f) { set_offset(f, "/molecules/smiles_offset", 2, 1LL << 40); }, "smiles_offset dec"},
     {"id offset", [](hid_t f) { set_offset(f, "/molecules/id_offset", 12, 7); }, "id_offset"},
     {"row", [](hid_t f) { set_offset(f, "/molecules/row", 2, -1); }, "row contains a negative number"},
     {"atom feature",
@@ -243,12 +243,12 @@ const HostileCase kCases[] = {
      "two bonds join the same atoms"},
     {"pair distance", [](hid_t f) { set_byte(f, "/pairs/distance", {1}, 200); },
      "the distance of atoms 0 and 2, 200, does not match its bonds"},
-    {"pair unreachable", [](hid_t f) { set_byte(f, "/pairs/distance", {0}, 254); }, "atoms 0 and 1, 254, is not"},
+    {"pair unreachable", [](hid_t f) { set_byte(f, "/pairs/distance", {0}, 254); }, "atoms 0 and 1, 254, does"},
     {"target infinite",
      [](hid_t f) {
        set_element(f, "/targets/values", {1, 0}, kInfinity, H5T_NATIVE_DOUBLE);
      },
-     "molecule 1: target 'logP' is inf"},
+     "target 'logP' has the invalid value inf"},
     {"target not of its kind",
      [](hid_t f) {
        set_text_attribute(f, "/", "task", "binary");
@@ -282,7 +282,7 @@ const HostileCase kCases[] = {
      "split 'published' contains molecule 12, but the number of molecules is 12"},
     {"split below", [](hid_t f) { set_offset(f, "/splits/published/train", 2, -1); }, "contains molecule -1"},
     {"split is no group", [](hid_t f) { replace(f, "/splits/x", {}); }, "group x cannot be opened"},
-    {"rejected row", [](hid_t f) { set_offset(f, "/rejected/row", 0, -3); }, "rejected row contains a negative number"},
+    {"rejected row", [](hid_t f) { set_offset(f, "/rejected/row", 0, -3); }, "a rejected row has a negative number"},
     {"rejected lengths", [](hid_t f) { set_extent(f, "/rejected/row", 1); }, "rejected rows differ in length"},
     {"featuriser unknown", [](hid_t f) { set_text_attribute(f, "/", "featurizer", "phlogiston v9"); }, "phlogiston v9"},
     {"featuriser hash", [](hid_t f) { set_text_attribute(f, "/", "featurizer_hash", "0123"); },
@@ -338,8 +338,7 @@ const HostileCase kCases[] = {
     {"a chunk too few", [](hid_t f) { set_extent(f, "/molecules/row", 13); }, "differ in length"},
     {"chunk of rubbish", [](hid_t f) { set_chunk(f, "/molecules/row", std::string(60, 'x')); },
      "row has a chunk with a wrong checksum"},
-    {"chunk too large", [](hid_t f) { set_chunk(f, "/molecules/row", std::string(300, 'x')); },
-     "row has a missing chunk"},
+    {"chunk too large", [](hid_t f) { set_chunk(f, "/molecules/row", std::string(300, 'x')); }, "a missing chunk"},
 };
 
 class HostileStore : public testing::TestWithParam<HostileCase> {};

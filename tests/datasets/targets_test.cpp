@@ -137,7 +137,7 @@ TEST_F(TargetsTest, PositiveTurnsKnownLabelsRoundOrIsRefused) {
   EXPECT_THAT(message_of<UsageError>([&] {
                 load_text(table_of({"a", "b"}), options);
               }),
-              HasSubstr("not of regression"));
+              HasSubstr("not to regression"));
 }
 
 TEST_F(TargetsTest, AStoreKeepsItsLabels) {
