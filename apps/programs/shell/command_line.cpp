@@ -267,8 +267,7 @@ void CommandLine::add_table(TableFlags& flags) {
       ->group(group);
   app.add_option("-s,--smiles-column", flags.table.smiles_column,
                  "Column of SMILES (empty: smiles or canonical_smiles in any case, another common name, or a column "
-                 "whose cells "
-                 "are SMILES; the log names it)")
+                 "whose cells are SMILES; the log names it)")
       ->type_name("NAME")
       ->group(group);
   app.add_option("--id-column", flags.table.id_column,

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <stdexcept>
 
 #include "apps/programs/shell/option_values.hpp"
 #include "apps/training/pretraining.hpp"
@@ -90,8 +91,11 @@ class CallReader {
       add_option(app, option, values_[k], program.hidden.contains(option.key()) ? "" : group);
       added[k] = true;
     };
-    for (const char* key : kBasicOptions)
-      add(static_cast<std::size_t>(std::ranges::find(options_, key, &TrainOption::key) - options_.begin()), true);
+    for (const char* key : kBasicOptions) {
+      const auto found = std::ranges::find(options_, key, &TrainOption::key);
+      if (found == options_.end()) throw std::logic_error("kBasicOptions names the unknown option " + std::string(key));
+      add(static_cast<std::size_t>(found - options_.begin()), true);
+    }
     for (std::size_t k = 0; k < options_.size(); ++k)
       if (!added[k]) add(k, false);
     if (program.by_molecules)
