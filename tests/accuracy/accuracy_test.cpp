@@ -1,4 +1,4 @@
-// scripts/accuracy on two small tables: the numbers of its table are known by hand.
+// scripts/accuracy on two small tables, whose results are computed by hand.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 using testing::Test;
 
-// Rows 0 to 39 train, 40 to 49 validate, 50 to 59 test.
+// Rows 0 to 39 are the training set, 40 to 49 the validation set, 50 to 59 the test set.
 constexpr char kTables[] = R"([sets]
 small = { splits = ["scaffold"], seeds = 3 }
 [[table]]
@@ -35,8 +35,8 @@ kind = "classification"
 metrics = ["roc_auc"]
 )";
 
-// Fits nothing: knows the answer (the number of letters) and misses it by OFFSET + 0.1 SEED; by 1 more on validation
-// rows. A class gets the answer in three quarters of the pairs (EXACT), or the same for all.
+// A method that fits nothing. It predicts the true value (the number of letters) plus OFFSET + 0.1 SEED, plus 1 on
+// validation rows. Its class scores order three quarters of the pairs correctly (EXACT), or are equal for all rows.
 constexpr char kStandIn[] = R"(import csv, sys
 fit, rest, out, kind, seed, offset, exact = sys.argv[1:]
 with open(fit) as file: rows = list(csv.DictReader(file))
@@ -66,7 +66,7 @@ command = ["python3", "stand_in.py", "{fit}", "{rest}", "{out}", "{kind}", "{see
 class Accuracy : public Test {
  protected:
   void SetUp() override {
-    if (scratch.run("", "python3 -c 'import tomllib'").code != 0) GTEST_SKIP() << "no Python 3.11 here";
+    if (scratch.run("", "python3 -c 'import tomllib'").code != 0) GTEST_SKIP() << "Python 3.11 is missing";
     std::string table = "smiles,carbons,odd\n";
     for (int row = 0; row < 60; ++row) {
       const int carbons = 1 + row % 20;
@@ -89,15 +89,15 @@ for name in catalogue.names("small"):
     const ShellResult made = scratch.run("", "python3 make_splits.py " MOLGRAPH_ACCURACY);
     ASSERT_EQ(made.code, 0) << made.err;
   }
-  ShellResult accuracy(const std::string& words) const {
-    return scratch.run("", "python3 " MOLGRAPH_ACCURACY " " + words +
+  ShellResult accuracy(const std::string& arguments) const {
+    return scratch.run("", "python3 " MOLGRAPH_ACCURACY " " + arguments +
                                " --set small --data . --tables-file tables.toml --methods-file methods.toml"
                                " --results results --bin " +
                                bin_dir());
   }
-  ShellResult run(const std::string& words = "") const { return accuracy("run --work work " + words); }
+  ShellResult run(const std::string& arguments = "") const { return accuracy("run --work work " + arguments); }
   std::size_t calls() const { return scratch.exists("calls") ? lines_of(scratch.read("calls")).size() : 0; }
-  /// The line of a Markdown table that begins with these words.
+  /// The row of a Markdown table that begins with `begin`.
   static std::string row(const std::string& text, const std::string& begin) {
     for (const std::string& line : lines_of(text))
       if (line.starts_with("| " + begin)) return line;
@@ -107,13 +107,13 @@ for name in catalogue.names("small"):
   Scratch scratch;
 };
 
-TEST_F(Accuracy, TheTableIsThatOfAHand) {
+TEST_F(Accuracy, MatchesTheHandComputedTable) {
   const ShellResult result = run("--final");
   ASSERT_EQ(result.code, 0) << result.err;
-  // Seeds 0, 1, 2 miss by 0.3, 0.4, 0.5 (the peer) and 0.5, 0.6, 0.7.
+  // The errors of seeds 0, 1, 2 are 0.3, 0.4, 0.5 (peer) and 0.5, 0.6, 0.7 (ours).
   EXPECT_EQ(row(result.out, "carbons | RMSE"), "| carbons | RMSE | **0.400 ± 0.100** | 0.600 ± 0.100 |");
-  // Test: 11 to 20 letters; odd ones get 3, 1, 3, 1, 3 and even ones 0, 2, 0, 2, 0: of 25 pairs 4 (1 beside 2) are
-  // wrong.
+  // The test set has 11 to 20 letters. Odd numbers score 3, 1, 3, 1, 3, even numbers 0, 2, 0, 2, 0: 4 of 25
+  // pairs (1 against 2) are wrong.
   EXPECT_EQ(row(result.out, "odd | ROC-AUC"), "| odd | ROC-AUC | 0.500 ± 0.000 | **0.840 ± 0.000** |");
   EXPECT_EQ(row(result.out, "carbons | scaffold"), "| carbons | scaffold | peer | 1.000 | 1.500 |");
   EXPECT_EQ(row(result.out, "odd | scaffold"), "| odd | scaffold | peer | 1.000 | 0.320 |");
@@ -122,7 +122,7 @@ TEST_F(Accuracy, TheTableIsThatOfAHand) {
   EXPECT_EQ(calls(), 12u);
 }
 
-TEST_F(Accuracy, WithoutFinalOnlyValidationIsShown) {
+TEST_F(Accuracy, WithoutFinalOnlyValidationResultsAreShown) {
   const ShellResult result = run();
   ASSERT_EQ(result.code, 0) << result.err;
   EXPECT_EQ(row(result.out, "carbons | RMSE"), "| carbons | RMSE | **1.400 ± 0.100** | 1.600 ± 0.100 |");
@@ -132,7 +132,7 @@ TEST_F(Accuracy, WithoutFinalOnlyValidationIsShown) {
       EXPECT_EQ(text.find(tested), std::string::npos) << text;
 }
 
-TEST_F(Accuracy, OfInnerPartsTheTestIsShown) {
+TEST_F(Accuracy, InnerSplitsShowTestResults) {
   std::string tables = kTables;
   tables.replace(tables.find("seeds = 3 }"), 11, "seeds = 3, inner = true }");
   scratch.write("tables.toml", tables);
@@ -142,7 +142,7 @@ TEST_F(Accuracy, OfInnerPartsTheTestIsShown) {
   EXPECT_NE(result.out.find("Set `small`, test set"), std::string::npos) << result.out;
 }
 
-TEST_F(Accuracy, WhatIsFinishedIsNotRunAgain) {
+TEST_F(Accuracy, FinishedRunsAreNotRepeated) {
   ASSERT_EQ(run("--methods peer --seeds 0").code, 0);
   EXPECT_EQ(calls(), 2u);
   const std::string before = scratch.read("results/peers.csv");
@@ -167,7 +167,7 @@ TEST_F(Accuracy, WhatIsFinishedIsNotRunAgain) {
   EXPECT_EQ(lines_of(scratch.read("results/molgraph.csv")).size(), 1u + 2u * 2u);
 }
 
-TEST_F(Accuracy, AFailedRunIsNamedAndTheOthersGoOn) {
+TEST_F(Accuracy, FailedRunIsReportedAndOthersContinue) {
   scratch.write("methods.toml",
                 std::string(kMethods) + "[broken]\ncommand = [\"sh\", \"-c\", \"echo out of luck; exit 9\"]\n");
   const ShellResult result = run("--methods broken ours --tables odd --seeds 0 --final");
@@ -177,7 +177,7 @@ TEST_F(Accuracy, AFailedRunIsNamedAndTheOthersGoOn) {
   EXPECT_EQ(row(result.out, "odd | ROC-AUC"), "| odd | ROC-AUC | **0.840** |");
 }
 
-TEST_F(Accuracy, SplitsBelongToTheirRows) {
+TEST_F(Accuracy, SplitsOfOtherRowsFail) {
   std::string table = scratch.read("small.csv");
   table.replace(table.find("CC,2,"), 5, "CC,3,");
   scratch.write("small.csv", table);
@@ -187,22 +187,23 @@ TEST_F(Accuracy, SplitsBelongToTheirRows) {
 }
 
 TEST_F(Accuracy, SplitsAreMadeOnceAndKept) {
-  // In place of a Python with RDKit: every SMILES is its own scaffold.
+  // Replaces a Python with RDKit: every SMILES is its own scaffold.
   scratch.write("rdkit.sh",
                 "#!/bin/sh\nexec python3 -c 'import json, sys; lines = sys.stdin.read().split(); "
                 "print(json.dumps(dict(canonical=lines, scaffold=lines)))'\n");
-  const std::string words = "splits --peers-python ./rdkit.sh --splits random scaffold --seeds 0 1 --tables carbons";
+  const std::string arguments =
+      "splits --peers-python ./rdkit.sh --splits random scaffold --seeds 0 1 --tables carbons";
   scratch.run("", "chmod +x rdkit.sh");
-  ASSERT_EQ(accuracy(words).code, 0);
+  ASSERT_EQ(accuracy(arguments).code, 0);
   const std::string once = scratch.read("results/splits.csv");
-  EXPECT_EQ(lines_of(once).size(), 1u + 2u + 2u) << "those of the test's start, and two random ones";
-  EXPECT_EQ(accuracy(words).out,
+  EXPECT_EQ(lines_of(once).size(), 1u + 2u + 2u) << "the splits of SetUp() and two random splits";
+  EXPECT_EQ(accuracy(arguments).out,
             "carbons random 0: 48 6 6\ncarbons random 1: 48 6 6\n"
             "carbons scaffold 0: 40 10 10\ncarbons scaffold 1: 40 10 10\n");
   EXPECT_EQ(scratch.read("results/splits.csv"), once);
 }
 
-TEST_F(Accuracy, TheTableGoesIntoADocument) {
+TEST_F(Accuracy, WritesTheTableIntoADocument) {
   scratch.write("page.md", "before\n<!-- accuracy small -->\nof yesterday\n<!-- end -->\nafter\n");
   ASSERT_EQ(run("--methods ours --tables carbons").code, 0);
   ASSERT_EQ(accuracy("table --write page.md").code, 0);
@@ -212,7 +213,7 @@ TEST_F(Accuracy, TheTableGoesIntoADocument) {
   EXPECT_EQ(page.find("yesterday"), std::string::npos);
 }
 
-TEST_F(Accuracy, OfficialSplitsStandBesidePublishedFigures) {
+TEST_F(Accuracy, ComparesOfficialSplitsWithPublishedFigures) {
   std::string table = "smiles,value,task,part,cliff\n";
   for (int row = 0; row < 60; ++row) {
     const int carbons = 1 + row % 20;
@@ -238,7 +239,7 @@ metrics = ["rmse"]
 even = {}
 odd = {}
 )");
-  // Rows with 15 letters or more, which the subset has in part, are missed by 1, the others not at all.
+  // The error is 1 for rows with 15 letters or more, some of them in the subset, and 0 for the others.
   scratch.write("stand_in.py", R"(import csv, sys
 with open(sys.argv[1]) as file:
     letters = [len(row["smiles"]) for row in csv.DictReader(file)]
@@ -254,16 +255,16 @@ with open(sys.argv[2], "w") as file:
   scratch.run("", "chmod +x rdkit.sh");
   const ShellResult result = run("--peers-python ./rdkit.sh --final");
   ASSERT_EQ(result.code, 0) << result.err;
-  // Test rows have 1 to 20 letters; those of "even" 1, 3, ... 19, of which 15, 17, 19 are missed: sqrt(3 / 10); of
-  // "odd" 2, 4, ... 20 with 16, 18, 20 missed. The subset has those above 10: 3 of 5 in both, sqrt(3 / 5).
+  // Test rows have 1 to 20 letters. "even" has 1, 3, ... 19, and 15, 17, 19 are wrong: sqrt(3 / 10). "odd" has 2, 4,
+  // ... 20, and 16, 18, 20 are wrong. The subset has the rows above 10: 3 of 5 are wrong in both, sqrt(3 / 5).
   EXPECT_EQ(row(result.out, "ours | 0"), "| ours | 0.548 | 0.775 | 2 of 2 |");
   EXPECT_EQ(row(result.out, "theirs"), "| theirs (published) | 0.4 | 0.9 | all |");
   EXPECT_EQ(row(result.out, "of/even"), "| of/even | RMSE | **0.548** |");
   const ShellResult chosen = run("--peers-python ./rdkit.sh");
-  EXPECT_EQ(chosen.out.find("theirs"), std::string::npos) << "published figures are of the test part";
+  EXPECT_EQ(chosen.out.find("theirs"), std::string::npos) << "published figures are of the test set";
 }
 
-TEST_F(Accuracy, MolgraphIsTrainedAndScored) {
+TEST_F(Accuracy, TrainsAndScoresMolgraph) {
   scratch.write("methods.toml",
                 std::string(kMethods) +
                     "[tiny]\nprogram = \"molgraph\"\nflags = [\"--epochs\", \"60\", \"--layers\", \"1\","
@@ -278,20 +279,20 @@ TEST_F(Accuracy, MolgraphIsTrainedAndScored) {
     return cells.at(std::find(names.begin(), names.end(), name) - names.begin());
   };
   EXPECT_EQ(at("n_test") + " " + at("n_valid") + " " + at("missing") + " " + at("metric"), "10 10 0 rmse");
-  EXPECT_LT(std::stod(at("value")), 5.0) << "the deviation of 11 to 20 letters from the training part's mean is 5.8";
+  EXPECT_LT(std::stod(at("value")), 5.0) << "the deviation of 11 to 20 letters from the training set's mean is 5.8";
   EXPECT_GT(std::stod(at("cpu_seconds")), 0);
   EXPECT_GT(std::stod(at("peak_mb")), 10);
-  EXPECT_TRUE(row(result.out, "tiny | ").ends_with(" | 2 |")) << "two tables, a run each: " << result.out;
+  EXPECT_TRUE(row(result.out, "tiny | ").ends_with(" | 2 |")) << "two tables with one run each: " << result.out;
   EXPECT_NE(at("version").find("molgraph"), std::string::npos);
   EXPECT_EQ(cells.back(), "--epochs 60 --layers 1 --width 16 --heads 2 --batch-size 8 --refit --metric rmse");
-  // Of the validation part stands what the run says of the model that has not learned it.
+  // The validation value is that of the model before the refit, which has not learned the validation set.
   const std::string results = scratch.read("work/carbons/scaffold-0/tiny/run/results.csv"), line = "valid,10,rmse,";
   ASSERT_NE(results.find(line), std::string::npos) << results;
   EXPECT_NEAR(std::stod(at("valid_value")), std::stod(results.substr(results.find(line) + line.size())), 1e-4);
   EXPECT_EQ(scratch.read("work/carbons/scaffold-0/tiny/run/config.toml").find("seed = 1"), std::string::npos);
 }
 
-TEST_F(Accuracy, MetricsAreThoseOfAHand) {
+TEST_F(Accuracy, MetricsMatchHandCalculations) {
   const ShellResult result = scratch.run("", "python3 -c 'import sys; sys.path.insert(0, \"" MOLGRAPH_ACCURACY R"(")
 import metrics as m
 print(m.rmse([1, 2], [1, 4]), m.mae([1, 2], [1, 4]))
@@ -299,7 +300,8 @@ print(m.roc_auc([1, 0, 1, 0], [0.9, 0.9, 0.8, 0.1]))
 print(m.ap([1, 0, 1, 0], [0.9, 0.9, 0.8, 0.1]))
 print(m.spearman([1, 2, 3, 4], [1, 3, 2, 9]), m.spearman([1, 2, 2], [3, 5, 5]), m.spearman([1, 2], [7, 7]))
 print(m.roc_auc([1, 1], [0, 1]))')");
-  // ROC-AUC: pairs (0.9, 0.9) half, (0.9, 0.1), (0.8, 0.1) right, (0.8, 0.9) wrong. AP: 1/2 * 1/2 + 1/2 * 2/3.
+  // ROC-AUC: (0.9, 0.9) counts half, (0.9, 0.1) and (0.8, 0.1) are right, (0.8, 0.9) is wrong.
+  // AP: 1/2 * 1/2 + 1/2 * 2/3.
   const std::vector<std::string> lines = lines_of(result.out);
   ASSERT_EQ(lines.size(), 5u) << result.err;
   EXPECT_EQ(lines[0], "1.4142135623730951 1.0");
@@ -309,10 +311,10 @@ print(m.roc_auc([1, 1], [0, 1]))')");
   EXPECT_EQ(lines[4], "nan");
 }
 
-TEST_F(Accuracy, RulesOfTheSplits) {
+TEST_F(Accuracy, SplitsFollowTheirRules) {
   const ShellResult result = scratch.run("", "python3 -c 'import sys; sys.path.insert(0, \"" MOLGRAPH_ACCURACY R"(")
 import splits as s, tables as t
-# Groups a 4, c 3, b 3: a and c fit the 8 rows of training only as 4 + 3; b goes on to the test part.
+# Groups a 4, c 3, b 3: the 8 training rows have space for a and c (4 + 3); b goes to the test set.
 print(s.scaffold(list("aaaabbbccc")))
 keys = [str(i // 2) for i in range(200)]   # every molecule twice
 parts = s.random(keys, 0)
@@ -329,10 +331,10 @@ print(parts[160:] == "2" * 40, parts.count("1"), parts != s.official(table, keys
   EXPECT_EQ(lines[3], "True 20 True");
 }
 
-TEST_F(Accuracy, LargeScaffoldsTrainInABalancedSplit) {
+TEST_F(Accuracy, BalancedSplitTrainsOnLargeScaffolds) {
   const ShellResult result = scratch.run("", "python3 -c 'import sys; sys.path.insert(0, \"" MOLGRAPH_ACCURACY R"(")
 import splits as s
-# 40 rows: a 10 and b 4, more than a twentieth, and 26 scaffolds of one row each.
+# 40 rows: scaffolds a (10 rows) and b (4 rows), both above one twentieth, and 26 scaffolds of one row each.
 keys = ["a"] * 10 + ["b"] * 4 + [str(i) for i in range(26)]
 parts = [s.scaffold_balanced(keys, seed) for seed in range(20)]
 print({p[:14] for p in parts}, {(p.count("0"), p.count("1"), p.count("2")) for p in parts}, len(set(parts)))

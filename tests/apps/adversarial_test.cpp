@@ -1,4 +1,4 @@
-// FLAG's perturbations by hand, and that the training loop takes its ascents inside one update.
+// FLAG: hand-computed perturbations, and all ascent steps of the training loop within one update.
 #include "apps/training/adversarial.hpp"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ GraphBatch two_molecules() {
   return pack(views, rows);
 }
 
-TEST(Flag, IsReadOrRefused) {
+TEST(Flag, ParsesValidTextsAndRejectsOthers) {
   EXPECT_EQ(flag_from_string("").passes(), 1);
   const FlagOptions options = flag_from_string("2,0.2,0");
   EXPECT_EQ(options.passes(), 2);
@@ -36,7 +36,7 @@ TEST(Flag, IsReadOrRefused) {
     EXPECT_THROW(flag_from_string(wrong), UsageError) << wrong;
 }
 
-TEST(Flag, StartsWithinItsBoundsAndLeavesTheVirtualNodeAlone) {
+TEST(Flag, StartsWithinBoundsAndSkipsVirtualNodes) {
   const GraphBatch batch = two_molecules();
   const ForwardMode mode{.training = true, .seed = 3, .step = 8};
   for (const auto& [options, bound] :
@@ -60,23 +60,24 @@ TEST(Flag, StepsAlongTheSignOfTheGradient) {
     (p * torch::tensor({1.0, 1.0, 2.0, -5.0, 1.0, 1.0, 1.0, 1.0, 0.0, -1.0}).view({5, 2})).sum().backward();
     return next_perturbation(options, batch, p);
   };
-  const torch::Tensor free = ascend({2, 0.2, 0});
-  EXPECT_TRUE(torch::allclose(free, torch::tensor({0.0, 0.0, 0.3, -0.1, 0.0, 0.0, 0.5, -0.1, 0.0, -0.2}).view({5, 2})));
+  const torch::Tensor unbounded = ascend({2, 0.2, 0});
+  EXPECT_TRUE(
+      torch::allclose(unbounded, torch::tensor({0.0, 0.0, 0.3, -0.1, 0.0, 0.0, 0.5, -0.1, 0.0, -0.2}).view({5, 2})));
   const torch::Tensor bounded = ascend({2, 0.2, 0.25});
   const torch::Tensor length = bounded.norm(2, 1);
   EXPECT_NEAR(length[1].item<double>(), 0.25, 1e-6);
   EXPECT_NEAR(length[3].item<double>(), 0.25, 1e-6);
-  EXPECT_NEAR(length[4].item<double>(), 0.2, 1e-6);  // shorter ones stay
+  EXPECT_NEAR(length[4].item<double>(), 0.2, 1e-6);  // shorter than the bound: unchanged
   EXPECT_NEAR((bounded[1][0] / bounded[1][1]).item<double>(), -3.0, 1e-4);
 }
 
-/// Predicts the sum of its perturbation times a weight.
+/// Predicts a weight times (the sum of the perturbation + 1).
 struct Perturbed : torch::nn::Module {
   Perturbed() { weight = register_parameter("weight", torch::ones({1})); }
   torch::Tensor weight;
 };
 
-TEST(Flag, AscendsInsideOneUpdate) {
+TEST(Flag, TakesAllAscentStepsInOneUpdate) {
   MoleculeSet set;
   set.task.kind = TaskKind::regression;
   set.task.names = {"y"};
@@ -121,7 +122,8 @@ TEST(Flag, AscendsInsideOneUpdate) {
   ASSERT_EQ(seen.size(), 3u);
   for (std::size_t k = 0; k < 3; ++k) EXPECT_EQ(seen[k].ascent, k);
   for (std::size_t k = 1; k < 3; ++k) {
-    // The prediction lies above the target, so the loss grows with the sum: every atom's element takes a step up.
+    // The prediction exceeds the target, so the loss increases with the sum: every element of an atom's perturbation
+    // increases by one step.
     const torch::Tensor step = (seen[k].perturbation - seen[k - 1].perturbation).detach();
     EXPECT_TRUE(torch::allclose(step.index({torch::tensor({1, 3})}), torch::full({2, 3}, 0.5)));
     EXPECT_EQ(step.index({torch::tensor({0, 2})}).abs().max().item<double>(), 0.0);

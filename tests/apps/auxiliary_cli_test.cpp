@@ -1,4 +1,4 @@
-// Targets that are learned beside the reported ones, as people train with them.
+// Auxiliary targets (trained next to the reported ones) in the programs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,12 +16,13 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 const std::string kTiny = " --layers 1 --width 16 --ffn 16 --heads 2 --threads 1 --from none --no-report --epochs 3 ";
-const std::string kAlone = kTiny + "--no-baselines --no-blend ";
+const std::string kModelOnly = kTiny + "--no-baselines --no-blend ";
 
 class AuxiliaryCli : public ::testing::Test {
  protected:
-  /// Chains with an end each. Rows from 60 are valid, from 80 test; logD of those is `outside`, that of the others
-  /// grows with the chain times `slope`. A fifth of the rows has no label of y.
+  /// Writes chains with one of four end groups. Rows 60 to 79 are the validation set, rows 80 to 99 the test set; their
+  /// logD is `outside`. The logD of the training rows increases with `slope` times the chain length. One fifth of the
+  /// rows has no label of y.
   void write(const std::string& name, const std::string& outside, int slope = 1) {
     std::string text = "smiles,y,logD,toxic,part\n";
     const char* ends[] = {"O", "N", "c1ccccc1", "C1CC1"};
@@ -38,8 +39,8 @@ class AuxiliaryCli : public ::testing::Test {
   }
   void SetUp() override { write("t.csv", "1.5"); }
   ShellResult run(const std::string& command) { return scratch.run(bin_dir(), command); }
-  std::string train(const std::string& arguments, const std::string& how = kAlone) {
-    const ShellResult result = run("molgraph-train " + arguments + how);
+  std::string train(const std::string& arguments, const std::string& settings = kModelOnly) {
+    const ShellResult result = run("molgraph-train " + arguments + settings);
     EXPECT_EQ(result.code, 0) << arguments << "\n" << result.err;
     return result.err;
   }
@@ -47,10 +48,10 @@ class AuxiliaryCli : public ::testing::Test {
   Scratch scratch;
 };
 
-const std::string kBoth = " --target-columns y --auxiliary-targets logD toxic --splits-column part ";
+const std::string kTwoAuxiliary = " --target-columns y --auxiliary-targets logD toxic --splits-column part ";
 
-TEST_F(AuxiliaryCli, AreLearnedAndNotReported) {
-  const std::string log = train("t.csv -o A" + kBoth);
+TEST_F(AuxiliaryCli, AreTrainedButNotReported) {
+  const std::string log = train("t.csv -o A" + kTwoAuxiliary);
   EXPECT_THAT(log, HasSubstr("Auxiliary targets (trained, but not predicted): logD, toxic"));
   EXPECT_THAT(log, HasSubstr("Targets (regression): y"));
   train("t.csv -o B --target-columns y --splits-column part ");
@@ -65,25 +66,26 @@ TEST_F(AuxiliaryCli, AreLearnedAndNotReported) {
               AllOf(HasSubstr("y_pred"), Not(HasSubstr("logD_pred")), Not(HasSubstr("toxic_pred"))));
 }
 
-TEST_F(AuxiliaryCli, TheTrainingPartAndNothingElseTeachesThem) {
+TEST_F(AuxiliaryCli, OnlyTrainingLabelsAffectTheModel) {
   write("outside.csv", "-400");
   write("inside.csv", "1.5", -1);
-  train("t.csv -o A" + kBoth);
-  train("outside.csv -o B" + kBoth);
-  train("inside.csv -o C" + kBoth);
+  train("t.csv -o A" + kTwoAuxiliary);
+  train("outside.csv -o B" + kTwoAuxiliary);
+  train("inside.csv -o C" + kTwoAuxiliary);
   EXPECT_EQ(test_predictions("A"), test_predictions("B"));
   EXPECT_EQ(scratch.read("A/metrics.csv"), scratch.read("B/metrics.csv"));
   EXPECT_NE(test_predictions("A"), test_predictions("C"));
 }
 
-// Of 48 labels of y, 60 of logD and 60 of toxic in the training part each weighs 1 and 0.2 over the mean of all.
-TEST_F(AuxiliaryCli, TheLogShowsTheirWeights) {
+// The training set has 48 labels of y, 60 of logD and 60 of toxic. A label of y weighs 1 and an auxiliary label 0.2,
+// divided by the mean weight of all labels.
+TEST_F(AuxiliaryCli, LogShowsTheirWeights) {
   const double mean = (48 + 0.2 * 120) / 168;
-  EXPECT_THAT(train("t.csv -o A" + kBoth),
+  EXPECT_THAT(train("t.csv -o A" + kTwoAuxiliary),
               HasSubstr(text("y %.4g, logD %.4g, toxic %.4g", 1 / mean, 0.2 / mean, 0.2 / mean)));
 }
 
-TEST_F(AuxiliaryCli, AStartThatHasLearnedATestMoleculeIsNamed) {
+TEST_F(AuxiliaryCli, WarnsIfTheStartingModelUsedTestMolecules) {
   train("t.csv -o A --target-columns y --auxiliary-targets logD --seed 1 ");
   EXPECT_THAT(
       train("t.csv -o B --from A --target-columns logD --seed 2 ", "--epochs 1 --no-blend --no-baselines --no-report "),
@@ -94,31 +96,31 @@ TEST_F(AuxiliaryCli, AStartThatHasLearnedATestMoleculeIsNamed) {
       HasSubstr("with a new head"));
 }
 
-TEST_F(AuxiliaryCli, GoOnAndGoWithPartnersFoldsAndRefits) {
-  // A finished run that is gone on with trains nothing: its checkpoint has the auxiliary outputs too.
-  train("t.csv -o whole" + kBoth);
+TEST_F(AuxiliaryCli, WorkWithResumeBlendsFoldsAndRefits) {
+  // Resuming a finished run trains nothing. Its checkpoint contains the auxiliary outputs too.
+  train("t.csv -o whole" + kTwoAuxiliary);
   const std::string before = test_predictions("whole");
   const ShellResult again = run("molgraph-train --resume -o whole");
   EXPECT_EQ(again.code, 0) << again.err;
   EXPECT_THAT(again.err, HasSubstr("Resuming after epoch 3"));
   EXPECT_EQ(test_predictions("whole"), before);
-  train("t.csv -o blend --refit" + kBoth, kTiny);
+  train("t.csv -o blend --refit" + kTwoAuxiliary, kTiny);
   train("t.csv -o folds --folds 2 --target-columns y --auxiliary-targets toxic ");
   train("t.csv -o five --ensemble-size 2 --out-of-fold --target-columns y --auxiliary-targets logD ", kTiny);
   for (const char* folder : {"blend", "folds", "five"})
     ASSERT_EQ(run(std::string("molgraph-score -m ") + folder + " -i t.csv -o out.csv").code, 0) << folder;
 }
 
-TEST_F(AuxiliaryCli, BothEnginesLearnThem) {
-  train("t.csv -o engine" + kBoth);
-  train("t.csv -o reference --backend reference" + kBoth);
+TEST_F(AuxiliaryCli, BothBackendsTrainThem) {
+  train("t.csv -o engine" + kTwoAuxiliary);
+  train("t.csv -o reference --backend reference" + kTwoAuxiliary);
   const auto a = lines_of(test_predictions("engine")), b = lines_of(test_predictions("reference"));
   ASSERT_EQ(a.size(), b.size());
   for (std::size_t row = 1; row < a.size(); ++row)
     EXPECT_NEAR(std::stod(cells_of(a[row]).at(3)), std::stod(cells_of(b[row]).at(3)), 1e-3) << a[row] << "\n" << b[row];
 }
 
-TEST_F(AuxiliaryCli, StoresAndClassesHaveThem) {
+TEST_F(AuxiliaryCli, WorkWithStoresAndClassification) {
   ASSERT_EQ(run("molgraph-featurize -i t.csv -o s.h5 --target-columns y logD toxic").code, 0);
   EXPECT_THAT(train("s.h5 -o S --target-columns y --auxiliary-targets logD "),
               HasSubstr("(trained, but not predicted): logD"));
@@ -126,23 +128,24 @@ TEST_F(AuxiliaryCli, StoresAndClassesHaveThem) {
   EXPECT_THAT(train("s.h5 -o L --target-columns y --auxiliary-targets toxic --limit 40 "), HasSubstr("40 molecules"));
   EXPECT_THAT(train("t.csv -o C --target-columns toxic --auxiliary-targets logD --splits-column part "),
               HasSubstr("Targets (binary): toxic"));
-  const ShellResult twice = run("molgraph-train s.h5 -o T --target-columns y logD --auxiliary-targets LOGD" + kAlone);
+  const ShellResult twice =
+      run("molgraph-train s.h5 -o T --target-columns y logD --auxiliary-targets LOGD" + kModelOnly);
   EXPECT_EQ(twice.code, 2);
   EXPECT_THAT(twice.err, HasSubstr("the target column 'LOGD' is named twice"));
 }
 
-TEST_F(AuxiliaryCli, WhatCannotBeIsRefused) {
-  const auto refused = [&](const std::string& arguments, const std::string& word, int code) {
-    const ShellResult result = run("molgraph-train " + arguments + kAlone + "-o refused");
+TEST_F(AuxiliaryCli, RejectsInvalidRequests) {
+  const auto expect_failure = [&](const std::string& arguments, const std::string& message, int code) {
+    const ShellResult result = run("molgraph-train " + arguments + kModelOnly + "-o refused");
     EXPECT_EQ(result.code, code) << arguments << "\n" << result.err;
-    EXPECT_THAT(result.err, HasSubstr(word)) << arguments;
+    EXPECT_THAT(result.err, HasSubstr(message)) << arguments;
     EXPECT_FALSE(scratch.exists("refused")) << arguments;
   };
-  refused("t.csv --target-columns y --auxiliary-targets y", "named twice", 2);
-  refused("t.csv --target-columns y --auxiliary-targets nothing", "no auxiliary target column 'nothing'", 3);
-  refused("t.csv --auxiliary-targets y logD toxic", "can be a target", 3);
-  refused("t.csv --target-columns y --auxiliary-targets smiles", "column 'smiles' is text", 3);
-  refused("demo --auxiliary-targets y", "a named data set", 2);
+  expect_failure("t.csv --target-columns y --auxiliary-targets y", "named twice", 2);
+  expect_failure("t.csv --target-columns y --auxiliary-targets nothing", "no auxiliary target column 'nothing'", 3);
+  expect_failure("t.csv --auxiliary-targets y logD toxic", "can be a target", 3);
+  expect_failure("t.csv --target-columns y --auxiliary-targets smiles", "column 'smiles' is text", 3);
+  expect_failure("demo --auxiliary-targets y", "a named data set", 2);
   EXPECT_THAT(run("molgraph-pretrain t.csv -o P --auxiliary-targets y").err, HasSubstr("--auxiliary-targets"));
 }
 

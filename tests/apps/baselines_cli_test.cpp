@@ -1,4 +1,4 @@
-// Baselines beside a result, and runs that are a blend of a model and trees, from training to scoring.
+// Baselines in the results, and blends of a model with trees and a Gaussian process, from training to scoring.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -18,7 +18,7 @@ const std::string kTiny = " --epochs 2 --layers 1 --width 16 --ffn 16 --heads 2 
 
 class BaselinesCli : public testing::Test {
  protected:
-  /// Chains with an oxygen or a nitrogen: the target grows with the chain, so trees learn it at once.
+  /// Chains that end in O, N or Cl. The target increases with the chain length, so trees learn it quickly.
   void SetUp() override {
     std::string table = "smiles,logS,active,kind\n";
     for (int k = 0; k < 120; ++k) {
@@ -38,7 +38,7 @@ class BaselinesCli : public testing::Test {
     return result;
   }
   std::string header(const std::string& folder) { return lines_of(scratch.read(folder + "/results.csv"))[0]; }
-  /// Cells of `column` of a file, without the first line.
+  /// The cells of column `name` of a file, without the header.
   std::vector<std::string> column(const std::string& file, const std::string& name) {
     std::vector<std::string> values;
     std::size_t at = 0;
@@ -64,7 +64,7 @@ class BlendCli : public BaselinesCli {
   }
 };
 
-TEST_F(BaselinesCli, StandBesideTheResultOfOnesOwnTable) {
+TEST_F(BaselinesCli, AreReportedForOwnTables) {
   const ShellResult result = train("-o R --no-blend");
   const bool trees = !xgboost_version().empty();
   EXPECT_EQ(header("R"), kHeader + ",mean_predictor,nearest_neighbour" + (trees ? ",trees" : "") + ",gaussian_process");
@@ -72,7 +72,7 @@ TEST_F(BaselinesCli, StandBesideTheResultOfOnesOwnTable) {
   EXPECT_EQ(result.err.find("baseline left out: built without XGBoost") == std::string::npos, trees) << result.err;
   EXPECT_FALSE(scratch.exists("R/trees.safetensors") || scratch.exists("R/gaussian_process.safetensors"));
 
-  // Chains of nearly the same length are nearest: their number is far nearer than the mean (MAE of the test part).
+  // The nearest neighbours have nearly the same length, so their labels are much closer than the mean (test MAE).
   EXPECT_LT(std::stod(column("R/results.csv", "nearest_neighbour")[6]),
             0.7 * std::stod(column("R/results.csv", "mean_predictor")[6]));
   const auto record = nlohmann::json::parse(scratch.read("R/run.json"));
@@ -80,7 +80,7 @@ TEST_F(BaselinesCli, StandBesideTheResultOfOnesOwnTable) {
   const std::string info = run("molgraph-info R").out;
   EXPECT_NE(info.find(", nearest neighbour "), std::string::npos) << info;
   EXPECT_EQ(info.find("blended with"), std::string::npos) << info;
-  // Two epochs teach a transformer little: the log says what is better.
+  // After two epochs, the transformer is worse than a simple method, which the log reports.
   EXPECT_NE(result.err.find("On the validation set, a simple method is better than the transformer (mae "),
             std::string::npos)
       << result.err;
@@ -94,47 +94,48 @@ TEST_F(BaselinesCli, StandBesideTheResultOfOnesOwnTable) {
   EXPECT_EQ(scratch.read("R/results.csv"), scratch.read("again/results.csv"));
 }
 
-TEST_F(BaselinesCli, StandBesideFolds) {
+TEST_F(BaselinesCli, AreReportedForFolds) {
   train("-o F --folds 2");
   const std::string top = lines_of(scratch.read("F/results.csv"))[0];
   EXPECT_EQ(top.find("part,fold,metric,value,nearest_neighbour"), 0u) << top;
   const auto values = column("F/results.csv", "nearest_neighbour");
-  ASSERT_EQ(values.size(), 12u);  // three parts of two folds, their mean and their deviation
+  ASSERT_EQ(values.size(), 12u);  // three sets of two folds, the means and the standard deviations
   EXPECT_NEAR((std::stod(values[2]) + std::stod(values[5])) / 2, std::stod(values[8]), 1e-5);
   EXPECT_EQ(run("molgraph-info F").code, 0);
 }
 
-TEST_F(BlendCli, IsWhatARunScores) {
+TEST_F(BlendCli, IsUsedForScoring) {
   const ShellResult trained = train("-o B --blend --descriptors none");
   ASSERT_TRUE(scratch.exists("B/trees.safetensors"));
   EXPECT_EQ(header("B"), kHeader + ",mean_predictor,nearest_neighbour,trees,gaussian_process,transformer");
   EXPECT_NE(trained.err.find("Blend: the shares of the Gaussian process and the trees are 0."), std::string::npos)
       << trained.err;
   EXPECT_NE(run("molgraph-info B").out.find("; blended with trees, gaussian process"), std::string::npos);
-  // The partner that is better on the validation part (MAE) has the larger share.
-  double of_process = 0, of_trees = 0;
+  // The partner with the smaller validation MAE gets the larger share.
+  double process_share = 0, trees_share = 0;
   const std::string shares = trained.err.substr(trained.err.find("trees are ") + 10);
-  ASSERT_EQ(std::sscanf(shares.c_str(), "%lf + %lf", &of_process, &of_trees), 2) << shares;
+  ASSERT_EQ(std::sscanf(shares.c_str(), "%lf + %lf", &process_share, &trees_share), 2) << shares;
   const double trees_err = std::stod(column("B/results.csv", "trees")[3]),
                process_err = std::stod(column("B/results.csv", "gaussian_process")[3]);
-  EXPECT_LT(process_err, 0.8 * trees_err) << "so that the test means something";
-  EXPECT_GT(of_process, of_trees);
+  EXPECT_LT(process_err, 0.8 * trees_err) << "the partners differ too little for this test";
+  EXPECT_GT(process_share, trees_share);
 
-  // The folder may stand anywhere; its test predictions are what it scores.
+  // The folder can be moved. Scoring reproduces its test predictions.
   std::filesystem::create_directories(scratch.path("deeper"));
   std::filesystem::rename(scratch.path("B"), scratch.path("deeper/C"));
   ASSERT_EQ(run("molgraph-score -m deeper/C -i deeper/C/test_predictions.csv -o scored.csv").code, 0);
-  const auto wanted = column("deeper/C/test_predictions.csv", "logS_pred"),
+  const auto expected = column("deeper/C/test_predictions.csv", "logS_pred"),
              scored = column("scored.csv", "molgraph_logS_pred");
-  ASSERT_EQ(wanted.size(), 12u);
-  for (std::size_t i = 0; i < wanted.size(); ++i) EXPECT_NEAR(std::stod(wanted[i]), std::stod(scored[i]), 1e-4) << i;
-  // The model file itself is the transformer alone, and another number.
+  ASSERT_EQ(expected.size(), 12u);
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    EXPECT_NEAR(std::stod(expected[i]), std::stod(scored[i]), 1e-4) << i;
+  // The model file contains only the transformer, which predicts other values.
   ASSERT_EQ(run("molgraph-score -m deeper/C/model.safetensors -i deeper/C/test_predictions.csv -o alone.csv").code, 0);
   const auto alone = column("alone.csv", "molgraph_logS_pred");
-  double apart = 0;
-  for (std::size_t i = 0; i < scored.size(); ++i) apart += std::abs(std::stod(alone[i]) - std::stod(scored[i]));
-  EXPECT_GT(apart, 1);
-  // Embeddings are the transformer's.
+  double difference = 0;
+  for (std::size_t i = 0; i < scored.size(); ++i) difference += std::abs(std::stod(alone[i]) - std::stod(scored[i]));
+  EXPECT_GT(difference, 1);
+  // Embeddings come from the transformer.
   EXPECT_EQ(run("molgraph-embed -m deeper/C -i small.csv -o a.npy && molgraph-embed -m deeper/C/model.safetensors -i "
                 "small.csv -o b.npy && cmp a.npy b.npy")
                 .code,
@@ -142,11 +143,11 @@ TEST_F(BlendCli, IsWhatARunScores) {
 
   const auto results = column("deeper/C/results.csv", "value"), trees = column("deeper/C/results.csv", "trees"),
              transformer = column("deeper/C/results.csv", "transformer");
-  // Valid MAE: at most the worse of both's, whatever the share is.
+  // The validation MAE is at most the larger of the two, whatever the share is.
   EXPECT_LE(std::stod(results[3]), std::max(std::stod(trees[3]), std::stod(transformer[3])) + 1e-6);
 }
 
-TEST_F(BaselinesCli, ABlendIsTheDefaultOfOnesOwnTable) {
+TEST_F(BaselinesCli, BlendIsTheDefaultForOwnTables) {
   const auto has_partner = [&](const std::string& folder) {
     return scratch.exists(folder + "/gaussian_process.safetensors");
   };
@@ -161,10 +162,10 @@ TEST_F(BaselinesCli, ABlendIsTheDefaultOfOnesOwnTable) {
   EXPECT_EQ(scratch.read("D/test_predictions.csv"), scratch.read("A/test_predictions.csv"));
   train("-o N --no-baselines");
   EXPECT_FALSE(has_partner("N"));
-  const ShellResult unsplit = train("-o V --split-sizes 0.9 0 0.1");
-  EXPECT_NE(unsplit.err.find("No blend with trees and a Gaussian process: there is no validation set"),
+  const ShellResult without_validation = train("-o V --split-sizes 0.9 0 0.1");
+  EXPECT_NE(without_validation.err.find("No blend with trees and a Gaussian process: there is no validation set"),
             std::string::npos)
-      << unsplit.err;
+      << without_validation.err;
   EXPECT_FALSE(has_partner("V"));
   EXPECT_EQ(
       run("molgraph-train small.csv --target-columns logS -o P --recipe grpe-zinc --steps 2" + kTiny.substr(11)).code,
@@ -174,7 +175,7 @@ TEST_F(BaselinesCli, ABlendIsTheDefaultOfOnesOwnTable) {
   EXPECT_FALSE(has_partner("M"));
 }
 
-TEST_F(BaselinesCli, ABlendWithoutItsProcessIsRefused) {
+TEST_F(BaselinesCli, BlendWithoutItsGaussianProcessFails) {
   train("-o B");
   std::filesystem::remove(scratch.path("B/gaussian_process.safetensors"));
   const ShellResult result = run("molgraph-score -m B -i small.csv -o out.csv");
@@ -182,11 +183,11 @@ TEST_F(BaselinesCli, ABlendWithoutItsProcessIsRefused) {
   EXPECT_NE(result.err.find("gaussian_process.safetensors is missing"), std::string::npos) << result.err;
 }
 
-TEST_F(BlendCli, WithoutItsTreesIsRefused) {
+TEST_F(BlendCli, FailsWithoutItsTrees) {
   train("-o B --blend");
   train("-o E --blend --ensemble-size 2");
   std::filesystem::remove(scratch.path("B/trees.safetensors"));
-  EXPECT_FALSE(scratch.exists("E/model_1/trees.safetensors")) << "they are the ensemble's";
+  EXPECT_FALSE(scratch.exists("E/model_1/trees.safetensors")) << "the ensemble's folder contains the trees";
   ASSERT_EQ(run("molgraph-score -m E/model_1 -i small.csv -o one.csv").code, 0);
   std::filesystem::remove(scratch.path("E/trees.safetensors"));
   for (const std::string folder : {"B", "E", "E/model_1"}) {
@@ -198,7 +199,7 @@ TEST_F(BlendCli, WithoutItsTreesIsRefused) {
   EXPECT_EQ(run("molgraph-score -m B -i small.csv -o other.csv").code, 4);
 }
 
-TEST_F(BlendCli, OfEnsemblesFoldsAndClassesScoresAsTrained) {
+TEST_F(BlendCli, ScoresEnsemblesFoldsAndClassesAsInTraining) {
   const std::vector<std::array<std::string, 2>> cases{{"-o E --ensemble-size 2", "logS"},
                                                       {"-o F --folds 2", "logS"},
                                                       {"-o G", "active"},
@@ -208,18 +209,19 @@ TEST_F(BlendCli, OfEnsemblesFoldsAndClassesScoresAsTrained) {
   for (const auto& [arguments, targets] : cases) {
     const std::string folder = arguments.substr(3, 1);
     train("--blend " + arguments, targets);
-    const std::string of = folder == "F" ? "F/model_1" : folder;
-    ASSERT_EQ(run("molgraph-score -m " + of + " -i " + of + "/test_predictions.csv -o " + folder + ".csv").code, 0);
-    const auto names = cells_of(lines_of(scratch.read(of + "/test_predictions.csv"))[0]);
+    const std::string model = folder == "F" ? "F/model_1" : folder;
+    ASSERT_EQ(run("molgraph-score -m " + model + " -i " + model + "/test_predictions.csv -o " + folder + ".csv").code,
+              0);
+    const auto names = cells_of(lines_of(scratch.read(model + "/test_predictions.csv"))[0]);
     int compared = 0;
     for (const std::string& name : names) {
       if (!name.ends_with("_pred") && name.find("_prob_") == std::string::npos) continue;
-      const auto wanted = column(of + "/test_predictions.csv", name),
+      const auto expected = column(model + "/test_predictions.csv", name),
                  scored = column(folder + ".csv", "molgraph_" + name);
-      ASSERT_EQ(wanted.size(), scored.size());
-      for (std::size_t i = 0; i < wanted.size(); ++i) {
-        if (name == "kind_pred") EXPECT_EQ(wanted[i], scored[i]);
-        else EXPECT_NEAR(std::stod(wanted[i]), std::stod(scored[i]), 1e-4) << arguments << " " << name << " " << i;
+      ASSERT_EQ(expected.size(), scored.size());
+      for (std::size_t i = 0; i < expected.size(); ++i) {
+        if (name == "kind_pred") EXPECT_EQ(expected[i], scored[i]);
+        else EXPECT_NEAR(std::stod(expected[i]), std::stod(scored[i]), 1e-4) << arguments << " " << name << " " << i;
       }
       ++compared;
     }
@@ -228,19 +230,19 @@ TEST_F(BlendCli, OfEnsemblesFoldsAndClassesScoresAsTrained) {
   EXPECT_EQ(run("molgraph-score -m F -i small.csv -o f.csv").code, 0);
 }
 
-TEST_F(BlendCli, WithDescriptorsAndColumns) {
+TEST_F(BlendCli, ScoresWithDescriptorsAndDescriptorColumns) {
   train("-o D --blend --descriptors rdkit --descriptor-columns active");
   ASSERT_EQ(run("molgraph-score -m D -i small.csv -o d.csv").code, 0);
-  const auto wanted = column("D/test_predictions.csv", "logS_pred"),
+  const auto expected = column("D/test_predictions.csv", "logS_pred"),
              smiles = column("D/test_predictions.csv", "smiles");
   const auto all = column("d.csv", "smiles"), scored = column("d.csv", "logS_pred");
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
+  for (std::size_t i = 0; i < expected.size(); ++i) {
     const auto at = static_cast<std::size_t>(std::ranges::find(all, smiles[i]) - all.begin());
-    EXPECT_NEAR(std::stod(wanted[i]), std::stod(scored.at(at)), 1e-4) << smiles[i];
+    EXPECT_NEAR(std::stod(expected[i]), std::stod(scored.at(at)), 1e-4) << smiles[i];
   }
 }
 
-TEST_F(BlendCli, GoesOnAfterItsEnd) {
+TEST_F(BlendCli, ResumingAFinishedRunChangesNothing) {
   train("-o R --blend");
   const std::string trees = scratch.read("R/trees.safetensors"), results = scratch.read("R/results.csv");
   ASSERT_EQ(run("molgraph-train -o R --resume").code, 0);
@@ -248,18 +250,18 @@ TEST_F(BlendCli, GoesOnAfterItsEnd) {
   EXPECT_EQ(results, scratch.read("R/results.csv"));
 }
 
-TEST_F(BaselinesCli, ABlendThatCannotBeIsAUsageError) {
-  const auto complaint = [&](const std::string& arguments) {
+TEST_F(BaselinesCli, ImpossibleBlendIsAUsageError) {
+  const auto usage_error = [&](const std::string& arguments) {
     const ShellResult result = run("molgraph-train small.csv --target-columns logS --blend -o X" + kTiny + arguments);
     EXPECT_EQ(result.code, 2) << arguments;
     EXPECT_FALSE(scratch.exists("X"));
     return result.err;
   };
-  EXPECT_NE(complaint("--no-baselines").find("--no-baselines"), std::string::npos);
-  EXPECT_NE(complaint("--split-sizes 0.9 0 0.1").find("no validation set"), std::string::npos);
+  EXPECT_NE(usage_error("--no-baselines").find("--no-baselines"), std::string::npos);
+  EXPECT_NE(usage_error("--split-sizes 0.9 0 0.1").find("no validation set"), std::string::npos);
 }
 
-TEST(Scoring, NeedsNoXgboost) {
+TEST(Scoring, DoesNotLinkXgboost) {
   const Scratch scratch;
   const ShellResult result =
       scratch.run(bin_dir(), "for p in score embed info featurize; do ldd $(command -v molgraph-$p); done");

@@ -1,4 +1,4 @@
-// Files that earlier versions wrote (tests/data) are read by today's programs, and mean the same.
+// The current programs read files of earlier versions (tests/data) and give the same results.
 #include <gtest/gtest.h>
 #include <hdf5.h>
 #include <zip.h>
@@ -17,17 +17,17 @@
 namespace molgraph::test {
 namespace {
 
-/// Another processor's instruction set adds up in another order. On one kind of processor the numbers are the same, bit
-/// for bit.
-constexpr double kOtherInstructions = 1e-5;
-/// Of the first epochs of training; later ones drift apart where the processors differ.
-constexpr double kOtherTraining = 0.01;
+/// Processors with other instruction sets sum in another order. On one type of processor, the numbers are
+/// bit-identical.
+constexpr double kTolerance = 1e-5;
+/// For the first epochs of training. Later epochs diverge between processors.
+constexpr double kTrainingTolerance = 0.01;
 constexpr std::size_t kFirstEpochs = 5;
 
-class Before : public testing::Test {
+class EarlierVersion : public testing::Test {
  protected:
-  /// A copy of tests/data, in which the programs run.
-  Before() {
+  /// Copies tests/data to the folder in which the programs run.
+  EarlierVersion() {
     std::filesystem::copy(tests_dir("data"), scratch.path("."), std::filesystem::copy_options::recursive);
     run("gunzip *.gz");
   }
@@ -38,8 +38,8 @@ class Before : public testing::Test {
     return result.out;
   }
 
-  /// Two tables: texts are equal, numbers agree to `tolerance`.
-  void expect_close(const std::string& before, const std::string& now, double tolerance = kOtherInstructions) {
+  /// Expects equal text in both tables and numbers that agree within `tolerance`.
+  void expect_close(const std::string& before, const std::string& now, double tolerance = kTolerance) {
     const auto old_lines = lines_of(scratch.read(before)), new_lines = lines_of(scratch.read(now));
     ASSERT_EQ(old_lines.size(), new_lines.size()) << now;
     for (std::size_t k = 0; k < old_lines.size(); ++k) {
@@ -56,7 +56,7 @@ class Before : public testing::Test {
     }
   }
 
-  /// Two files of metrics: the header and the first epochs agree.
+  /// Expects the same header and first epochs in both files of metrics.
   void expect_same_start(const std::string& before, const std::string& now) {
     for (const std::string& file : {before, now}) {
       std::string start;
@@ -65,13 +65,13 @@ class Before : public testing::Test {
       for (std::size_t k = 0; k <= kFirstEpochs; ++k) start += lines[k] + '\n';
       scratch.write(file + ".start", start);
     }
-    expect_close(before + ".start", now + ".start", kOtherTraining);
+    expect_close(before + ".start", now + ".start", kTrainingTolerance);
   }
 
   Scratch scratch;
 };
 
-/// An array of float32 in numpy's format: equal headers, close numbers.
+/// Expects equal headers and close numbers in two float32 arrays in NumPy format.
 void expect_close_arrays(const std::string& before, const std::string& now) {
   ASSERT_EQ(before.size(), now.size());
   const std::size_t header =
@@ -82,11 +82,11 @@ void expect_close_arrays(const std::string& before, const std::string& now) {
     std::memcpy(&a, before.data() + at, sizeof a);
     std::memcpy(&b, now.data() + at, sizeof b);
     if (std::isnan(a) && std::isnan(b)) continue;
-    EXPECT_NEAR(a, b, kOtherInstructions * std::max(1.0F, std::abs(a)));
+    EXPECT_NEAR(a, b, kTolerance * std::max(1.0F, std::abs(a)));
   }
 }
 
-/// The members of a zip archive, unpacked, by name.
+/// The unpacked members of a zip archive, by name.
 std::map<std::string, std::string> members_of(const std::string& path) {
   std::map<std::string, std::string> members;
   zip_t* archive = zip_open(path.c_str(), ZIP_RDONLY, nullptr);
@@ -117,7 +117,7 @@ std::vector<float> hdf5_embeddings(const std::string& path) {
   return values;
 }
 
-TEST_F(Before, ModelsScore) {
+TEST_F(EarlierVersion, ModelsScore) {
   run("molgraph-score -m grpe -i molecules.csv -o now.csv -q");
   expect_close("scored.csv", "now.csv");
   run("molgraph-score -m graphormer/model.safetensors -i molecules.csv -o classes.csv -q");
@@ -126,13 +126,13 @@ TEST_F(Before, ModelsScore) {
   expect_close("imported_scored.csv", "of_import.csv");
 }
 
-TEST_F(Before, AnExportedModelIsImported) {
+TEST_F(EarlierVersion, ExportedModelIsImported) {
   run("molgraph-import exported.pt --origin graphormer-v2 -o back -q");
   run("molgraph-score -m back -i molecules.csv -o of_import.csv -q");
   expect_close("imported_scored.csv", "of_import.csv");
 }
 
-TEST_F(Before, AStoppedRunGoesOn) {
+TEST_F(EarlierVersion, StoppedRunResumes) {
   run("molgraph-train molecules.csv -o stopped --resume -q");
   expect_same_start("grpe/metrics.csv", "stopped/metrics.csv");  // it was stopped after the second epoch
   expect_close("grpe/splits.csv", "stopped/splits.csv");
@@ -140,32 +140,32 @@ TEST_F(Before, AStoppedRunGoesOn) {
   EXPECT_EQ(lines_of(scratch.read("now.csv")).size(), lines_of(scratch.read("scored.csv")).size());
 }
 
-TEST_F(Before, TrainingStartsFromAModel) {
+TEST_F(EarlierVersion, TrainingStartsFromItsModels) {
   run("molgraph-train molecules.csv -o tuned --from grpe --target-columns penalized_logp --steps 2 -q");
   run("molgraph-train molecules.csv -o classes --from graphormer --target-columns nitrogen --freeze encoder --steps 2 "
       "-q");
   run("molgraph-train molecules.csv -o of_import --from imported --target-columns penalized_logp --steps 2 -q");
 }
 
-TEST_F(Before, AConfigurationTrains) {
+TEST_F(EarlierVersion, ConfigFileTrains) {
   run("molgraph-train --config grpe/config.toml --descriptors none -o again -q");
   expect_same_start("grpe/metrics.csv", "again/metrics.csv");
 }
 
-TEST_F(Before, AStoreTrains) {
+TEST_F(EarlierVersion, StoreTrains) {
   run("molgraph-train molecules.h5 -o of_store --layers 1 --width 8 --ffn 8 --heads 2 --steps 2 -q");
   EXPECT_NE(run("molgraph-info of_store").find("scaffold"), std::string::npos);
   run("molgraph-score -m of_store -i molecules.csv -o near.csv --nearest molecules.h5 -q");
 }
 
-TEST_F(Before, InfoSaysWhatTheyAre) {
+TEST_F(EarlierVersion, InfoDescribesItsFiles) {
   EXPECT_NE(run("molgraph-info grpe").find("penalized_logp"), std::string::npos);
   EXPECT_NE(run("molgraph-info graphormer").find("nitrogen"), std::string::npos);
   EXPECT_NE(run("molgraph-info imported").find("graphormer-v2"), std::string::npos);
   EXPECT_NE(run("molgraph-info molecules.h5").find("44"), std::string::npos);
 }
 
-TEST_F(Before, EmbeddingsAreWrittenTheSame) {
+TEST_F(EarlierVersion, EmbeddingsAreUnchanged) {
   for (const std::string suffix : {"npy", "npz", "h5"}) {
     run("molgraph-embed -m grpe -i molecules.csv -o now." + suffix + " --pooling mean -q");
   }
@@ -182,11 +182,11 @@ TEST_F(Before, EmbeddingsAreWrittenTheSame) {
   const auto old_values = hdf5_embeddings(scratch.path("embedded.h5")),
              new_values = hdf5_embeddings(scratch.path("now.h5"));
   ASSERT_EQ(old_values.size(), new_values.size());
-  for (std::size_t k = 0; k < old_values.size(); ++k) EXPECT_NEAR(old_values[k], new_values[k], kOtherInstructions);
+  for (std::size_t k = 0; k < old_values.size(); ++k) EXPECT_NEAR(old_values[k], new_values[k], kTolerance);
 }
 
-TEST_F(Before, AFinishedOutputIsKnownByItsRecord) {
-  // The record names the program's version too, and another version's output is made anew.
+TEST_F(EarlierVersion, FinishedOutputIsRecognisedByItsRecord) {
+  // The record contains the program's version. An output of another version would be computed again.
   std::string record = scratch.read("scored.csv.json");
   std::string version = run("molgraph-score --version");  // molgraph-score (molgraph 0.1.0)
   version = version.substr(version.find('(') + 1, version.find(')') - version.find('(') - 1);

@@ -1,4 +1,4 @@
-// XGBoost's trees as ours, and trees of whole tasks.
+// XGBoost's trees converted to molgraph's, and the trees of whole tasks.
 #include "apps/training/baselines/booster.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 namespace molgraph {
 namespace {
 
-/// Uniform in [0, 1), of two places.
+/// A uniform number in [0, 1) for the indices i and k.
 double uniform(std::uint32_t i, std::uint32_t k) {
   std::uint32_t out[4];
   const std::uint32_t counter[4] = {i, k, 0, 0}, key[2] = {7, 11};
@@ -23,7 +23,7 @@ double uniform(std::uint32_t i, std::uint32_t k) {
   return out[0] / 4294967296.0;
 }
 
-/// Rows of a few counts and three descriptors, of which some are missing.
+/// Rows with a few counts and three descriptors, some of them missing.
 FeatureRows random_rows(std::size_t count) {
   FeatureRows rows{.descriptors = {"a", "b", "c"}};
   rows.width += 3;
@@ -43,7 +43,7 @@ FeatureRows random_rows(std::size_t count) {
   return rows;
 }
 
-std::vector<std::size_t> places(std::size_t begin, std::size_t end) {
+std::vector<std::size_t> indices(std::size_t begin, std::size_t end) {
   std::vector<std::size_t> all(end - begin);
   std::iota(all.begin(), all.end(), begin);
   return all;
@@ -55,7 +55,7 @@ std::vector<std::int64_t> molecules(std::int64_t begin, std::int64_t end) {
   return all;
 }
 
-/// What the labels hang on: a count and a descriptor.
+/// The labels depend on a count and a descriptor.
 double truth(const FeatureRows& rows, std::size_t i) {
   std::vector<float> dense(rows.width);
   rows.spread(i, dense.data());
@@ -70,7 +70,7 @@ float label_of(TaskKind kind, double value) {
 
 constexpr std::size_t kTrain = 400, kAll = 500;
 
-/// A set of random rows without graphs: labels by `truth`, column t times 10^t plus 1000 for regression.
+/// A set without graphs. The labels are `truth` plus noise; for regression, label t is 1000 plus 10^t times that.
 MoleculeSet labelled_set(const FeatureRows& rows, TaskKind kind, std::size_t targets) {
   MoleculeSet set;
   set.task.kind = kind;
@@ -94,17 +94,17 @@ class WithXgboost : public ::testing::Test {
   }
 };
 
-class BoosterOf : public WithXgboost, public ::testing::WithParamInterface<TaskKind> {};
+class BoosterByKind : public WithXgboost, public ::testing::WithParamInterface<TaskKind> {};
 
-/// Sums of some hundred floats, which XGBoost adds up in float.
+/// XGBoost sums some hundred floats in float32.
 constexpr double kSumRounding = 2e-5;
 
-/// 120 trees, `forest` of them in a round.
-void expect_xgboosts_numbers(TaskKind kind, int forest) {
+/// Expects XGBoost's predictions from 120 converted trees, `forest` of them per round.
+void expect_xgboost_predictions(TaskKind kind, int forest) {
   const FeatureRows rows = random_rows(kAll);
   const int classes = kind == TaskKind::multiclass ? 3 : 1;
   const auto labelled = [&](std::size_t begin, std::size_t end) {
-    LabelledRows some{.rows = places(begin, end)};
+    LabelledRows some{.rows = indices(begin, end)};
     for (const std::size_t i : some.rows) some.labels.push_back(label_of(kind, truth(rows, i)));
     return some;
   };
@@ -113,12 +113,12 @@ void expect_xgboosts_numbers(TaskKind kind, int forest) {
                   {.kind = kind, .classes = classes, .base = base, .columns = 0.5, .forest = forest});
   constexpr int kTrees = 120;
   for (int round = 0; round < kTrees / forest; ++round) booster.add_round();
-  const std::vector<float> theirs = booster.valid_margins();
-  ASSERT_EQ(theirs.size(), (kAll - kTrain) * static_cast<std::size_t>(classes));
+  const std::vector<float> expected = booster.valid_margins();
+  ASSERT_EQ(expected.size(), (kAll - kTrain) * static_cast<std::size_t>(classes));
 
   const auto by_output = booster.trees(kTrees / forest);
   Trees trees{.descriptors = rows.descriptors, .targets = {{.name = "y", .kind = TaskKind::regression}}};
-  trees.targets.assign(static_cast<std::size_t>(classes), trees.targets[0]);  // margins: as numbers
+  trees.targets.assign(static_cast<std::size_t>(classes), trees.targets[0]);  // margins, as regression outputs
   for (const auto& output : by_output) {
     ASSERT_EQ(output.size(), static_cast<std::size_t>(kTrees));
     for (const auto& nodes : output) {
@@ -134,22 +134,22 @@ void expect_xgboosts_numbers(TaskKind kind, int forest) {
     trees.scale.push_back(1);
   }
   ASSERT_EQ(trees_problem(trees), "");
-  EXPECT_GT(trees.nodes.size(), 1000u);  // trees that grew
-  const std::vector<double> ours = tree_predictions(trees, rows, molecules(kTrain, kAll), 2);
-  for (std::size_t i = 0; i < ours.size(); ++i) EXPECT_NEAR(ours[i], theirs[i], kSumRounding) << i;
+  EXPECT_GT(trees.nodes.size(), 1000u);  // the trees have splits
+  const std::vector<double> actual = tree_predictions(trees, rows, molecules(kTrain, kAll), 2);
+  for (std::size_t i = 0; i < actual.size(); ++i) EXPECT_NEAR(actual[i], expected[i], kSumRounding) << i;
 }
 
-TEST_P(BoosterOf, TreesSayWhatXgboostSays) {
-  expect_xgboosts_numbers(GetParam(), 1);
-  expect_xgboosts_numbers(GetParam(), 8);
+TEST_P(BoosterByKind, ConvertedTreesPredictLikeXgboost) {
+  expect_xgboost_predictions(GetParam(), 1);
+  expect_xgboost_predictions(GetParam(), 8);
 }
-INSTANTIATE_TEST_SUITE_P(Kinds, BoosterOf,
+INSTANTIATE_TEST_SUITE_P(Kinds, BoosterByKind,
                          ::testing::Values(TaskKind::regression, TaskKind::binary, TaskKind::multiclass),
                          [](const auto& kind) { return std::string(to_string(kind.param)); });
 
-class TreesOfATask : public BoosterOf {};
+class TaskTrees : public BoosterByKind {};
 
-TEST_P(TreesOfATask, LearnAndDoNotDependOnThreads) {
+TEST_P(TaskTrees, LearnIndependentlyOfTheThreadCount) {
   const FeatureRows rows = random_rows(kAll);
   const MoleculeSet set = labelled_set(rows, GetParam(), 2);
   const auto train = molecules(0, 400), valid = molecules(400, 450), test = molecules(450, 500);
@@ -171,10 +171,10 @@ TEST_P(TreesOfATask, LearnAndDoNotDependOnThreads) {
       else right += std::max_element(value, value + classes) - value == static_cast<std::ptrdiff_t>(label);
     }
   }
-  if (GetParam() == TaskKind::regression) EXPECT_LT(error / 100, 0.5);  // the labels' own spread is above 1
+  if (GetParam() == TaskKind::regression) EXPECT_LT(error / 100, 0.5);  // the labels' spread exceeds 1
   else EXPECT_GT(right / 100, 0.85);
 }
-INSTANTIATE_TEST_SUITE_P(Kinds, TreesOfATask,
+INSTANTIATE_TEST_SUITE_P(Kinds, TaskTrees,
                          ::testing::Values(TaskKind::regression, TaskKind::binary, TaskKind::multiclass),
                          [](const auto& kind) { return std::string(to_string(kind.param)); });
 
@@ -182,25 +182,26 @@ class TreeFit : public WithXgboost {};
 
 TEST_F(TreeFit, MissingLabelsAreLeftOut) {
   const FeatureRows rows = random_rows(kAll);
-  MoleculeSet set = labelled_set(rows, TaskKind::regression, 1), gaps = set;
+  MoleculeSet set = labelled_set(rows, TaskKind::regression, 1), with_missing = set;
   std::vector<std::int64_t> present;
   for (std::int64_t g = 0; g < 400; ++g) {
-    if (g % 3 == 0) gaps.targets[static_cast<std::size_t>(g)] = std::numeric_limits<double>::quiet_NaN();
+    if (g % 3 == 0) with_missing.targets[static_cast<std::size_t>(g)] = std::numeric_limits<double>::quiet_NaN();
     else present.push_back(g);
   }
-  const Trees masked = fit_trees(rows, gaps, molecules(0, 400), molecules(400, 500), {.rounds = 20}).trees;
+  const Trees masked = fit_trees(rows, with_missing, molecules(0, 400), molecules(400, 500), {.rounds = 20}).trees;
   const Trees fewer = fit_trees(rows, set, present, molecules(400, 500), {.rounds = 20}).trees;
   EXPECT_EQ(tree_predictions(masked, rows, molecules(0, 500), 1), tree_predictions(fewer, rows, molecules(0, 500), 1));
 }
 
-// Twenty molecules with a count are 1, above 1 or below 1, twenty without are 0; all begin at 0.
+// Twenty molecules with a count have the label 1, > 1 or < 1, twenty without have 0. All predictions start at 0.
 TEST_F(TreeFit, CensoredLabelsAreBounds) {
   FeatureRows rows;
   for (int i = 0; i < 40; ++i) {
     if (i < 20) rows.column.push_back(5), rows.value.push_back(1);
     rows.offset.push_back(rows.column.size());
   }
-  LabelledRows train{.rows = places(0, 40), .labels = std::vector<float>(40)}, valid{.rows = {0, 30}, .labels = {0, 0}};
+  LabelledRows train{.rows = indices(0, 40), .labels = std::vector<float>(40)},
+      valid{.rows = {0, 30}, .labels = {0, 0}};
   std::fill_n(train.labels.begin(), 20, 1.0F);
   const auto predicted = [&](std::int8_t bound) {
     train.bounds.assign(40, 0);
@@ -211,12 +212,12 @@ TEST_F(TreeFit, CensoredLabelsAreBounds) {
   };
   EXPECT_NEAR(predicted(0)[0], 1, 1e-3);
   EXPECT_NEAR(predicted(1)[0], 1, 1e-3);
-  EXPECT_EQ(predicted(-1)[0], 0);  // below 1 already: nothing pulls
+  EXPECT_EQ(predicted(-1)[0], 0);  // already below 1: no gradient
   for (const std::int8_t bound : {-1, 0, 1}) EXPECT_NEAR(predicted(bound)[1], 0, 1e-3);
 }
 
-// In validation only exact labels count, and they are what the labels are centred by.
-TEST_F(TreeFit, CensoredLabelsAreNoTruth) {
+// Only exact labels are used for validation and for the centre of the labels.
+TEST_F(TreeFit, ValidationAndCentringUseExactLabels) {
   const FeatureRows rows = random_rows(kAll);
   MoleculeSet set = labelled_set(rows, TaskKind::regression, 1);
   set.bound.assign(kAll, 0);
@@ -235,10 +236,10 @@ TEST_F(TreeFit, CensoredLabelsAreNoTruth) {
   EXPECT_EQ(trees.base[0], 1234);
 }
 
-TEST_F(TreeFit, FewLabelsOfTwoClassesGetAForest) {
+TEST_F(TreeFit, FewBinaryLabelsGetAForest) {
   const FeatureRows rows = random_rows(5000);
   const MoleculeSet set = labelled_set(rows, TaskKind::binary, 1);
-  const auto few = molecules(0, 4800);  // and 199 for validation: 4,999
+  const auto few = molecules(0, 4800);  // plus 199 for validation: 4,999
   const FittedTrees forest = fit_trees(rows, set, few, molecules(4800, 4999), {});
   const std::size_t boosters = forest.rounds.size(), trees = forest.trees.tree_offset.size() - 1;
   EXPECT_EQ(forest.rounds, std::vector<int>(boosters, 1));
@@ -257,14 +258,15 @@ TEST_F(TreeFit, FewLabelsOfTwoClassesGetAForest) {
   const std::vector<double> known = tree_predictions(forest.trees, rows, few, 1);
   int wrong = 0;
   for (std::size_t g = 0; g < known.size(); ++g) wrong += (known[g] > ones) != (set.targets[g] > 0.5);
-  EXPECT_LT(wrong, 0.4 * std::min(ones, 1 - ones) * 4800) << "the commoner class alone has 1";
+  EXPECT_LT(wrong, 0.4 * std::min(ones, 1 - ones) * 4800)
+      << "predicting only the more common class gives a factor of 1";
   const FittedTrees again = fit_trees(rows, set, molecules(0, 4999), {}, {.exact_rounds = forest.rounds});
-  EXPECT_EQ(again.trees.tree_offset.size() - 1, 500u) << "with the validation part";
+  EXPECT_EQ(again.trees.tree_offset.size() - 1, 500u) << "including the validation set";
   const FittedTrees boosted = fit_trees(rows, set, few, molecules(4800, 5000), {.rounds = 3});
   EXPECT_EQ(boosted.trees.tree_offset.size() - 1, 3 * boosters) << "5,000 labels";
 }
 
-TEST_F(TreeFit, RowsCountByTheirWeights) {
+TEST_F(TreeFit, RowsAreWeighted) {
   const FeatureRows rows = random_rows(kAll);
   MoleculeSet set = labelled_set(rows, TaskKind::regression, 1);
   set.weight.assign(kAll, 1);
@@ -277,10 +279,10 @@ TEST_F(TreeFit, RowsCountByTheirWeights) {
   const std::vector<double> uneven = predicted();
   EXPECT_NE(even, uneven);
   for (std::size_t g = 0; g < 200; ++g) set.targets[g] = 1002 + uniform(static_cast<std::uint32_t>(g), 77);
-  EXPECT_EQ(uneven, predicted()) << "labels without weight";
+  EXPECT_EQ(uneven, predicted()) << "labels of rows with weight 0";
 }
 
-TEST_F(TreeFit, TargetsWithNothingToLearnGetTheirMean) {
+TEST_F(TreeFit, ConstantTargetsGetTheirMean) {
   const FeatureRows rows = random_rows(20);
   const auto predicted = [&](TaskKind kind, const std::vector<double>& labels) {
     MoleculeSet set = labelled_set(rows, kind, 1);
@@ -298,7 +300,7 @@ TEST_F(TreeFit, TargetsWithNothingToLearnGetTheirMean) {
   EXPECT_GT(predicted(TaskKind::multiclass, {2, 2})[2], 0.99);
 }
 
-TEST_F(TreeFit, CanBeOfAsManyRoundsAsBefore) {
+TEST_F(TreeFit, RefitUsesTheSameNumberOfRounds) {
   const FeatureRows rows = random_rows(kAll);
   const MoleculeSet set = labelled_set(rows, TaskKind::binary, 2);
   const FittedTrees stopped = fit_trees(rows, set, molecules(0, 400), molecules(400, 500), {.patience = 5});
@@ -316,10 +318,10 @@ TEST_F(TreeFit, CanBeOfAsManyRoundsAsBefore) {
             tree_predictions(stopped.trees, rows, molecules(400, 500), 1));
 }
 
-TEST_F(TreeFit, StopsWhereValidationGetsNoBetter) {
+TEST_F(TreeFit, StopsEarlyWithoutImprovement) {
   const FeatureRows rows = random_rows(kAll);
   MoleculeSet set = labelled_set(rows, TaskKind::regression, 1);
-  for (std::uint32_t g = 400; g < 500; ++g) set.targets[g] = 1000 + uniform(g, 99);  // nothing that can be learned
+  for (std::uint32_t g = 400; g < 500; ++g) set.targets[g] = 1000 + uniform(g, 99);  // not learnable
   const Trees stopped =
       fit_trees(rows, set, molecules(0, 400), molecules(400, 500), {.rounds = 300, .patience = 10}).trees;
   const Trees whole = fit_trees(rows, set, molecules(0, 400), {}, {.rounds = 300, .rounds_without_valid = 100}).trees;
@@ -327,7 +329,7 @@ TEST_F(TreeFit, StopsWhereValidationGetsNoBetter) {
   EXPECT_EQ(whole.tree_offset.size() - 1, 4u * 100u);
 }
 
-TEST(WithoutXgboost, ABoosterSaysSo) {
+TEST(WithoutXgboost, BoosterThrows) {
   if (!xgboost_version().empty()) GTEST_SKIP() << "built with XGBoost";
   EXPECT_THROW(Booster(random_rows(3), {}, {}, {}), RunError);
 }

@@ -1,4 +1,4 @@
-// Intervals and temperatures from training to scoring.
+// Prediction intervals and temperatures, from training to scoring.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,9 +19,9 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 const std::string kTiny = " --epochs 2 --layers 1 --width 16 --ffn 16 --heads 2 --threads 1 ";
-const std::string kAlone = kTiny + "--no-baselines ";
+const std::string kNoBaselines = kTiny + "--no-baselines ";
 
-/// 600 chains and rings: numbers that go with the chain, and classes.
+/// 600 chains and rings with numbers that depend on the chain length, and classes.
 std::string table(bool with_class) {
   std::string text = with_class ? "smiles,y,kind\n" : "smiles,y\n";
   const char* ends[] = {"O", "N", "F", "c1ccccc1", "C1CC1", "C(=O)O"};
@@ -46,12 +46,12 @@ class CalibrationCli : public ::testing::Test {
  protected:
   void SetUp() override { scratch.write("t.csv", table(false)); }
   ShellResult run(const std::string& command) { return scratch.run(bin_dir(), command); }
-  ShellResult train(const std::string& arguments, const std::string& tiny = kAlone) {
+  ShellResult train(const std::string& arguments, const std::string& tiny = kNoBaselines) {
     ShellResult result = run("molgraph-train " + arguments + tiny);
     EXPECT_EQ(result.code, 0) << result.err;
     return result;
   }
-  /// Rows of a table by their header's names.
+  /// The rows of a table, by column name.
   std::vector<std::map<std::string, std::string>> rows(const std::string& file) {
     const auto lines = lines_of(scratch.read(file));
     const auto names = cells_of(lines.at(0));
@@ -63,7 +63,7 @@ class CalibrationCli : public ::testing::Test {
     }
     return all;
   }
-  /// results.csv: the test part's values by metric.
+  /// The test set's values in results.csv, by metric.
   std::map<std::string, double> test_results(const std::string& folder) {
     std::map<std::string, double> values;
     for (auto& row : rows(folder + "/results.csv"))
@@ -74,7 +74,7 @@ class CalibrationCli : public ::testing::Test {
   Scratch scratch;
 };
 
-TEST_F(CalibrationCli, IntervalsOfTheTestPartAreThoseThatResultsTell) {
+TEST_F(CalibrationCli, TestIntervalsMatchTheResults) {
   const ShellResult trained = train("t.csv -o R");
   EXPECT_THAT(trained.err, HasSubstr("approximate, because the best epoch was chosen on the same data"));
   ASSERT_EQ(run("molgraph-score -m R -i R/test_predictions.csv -s smiles -o out.csv --interval 0.9").code, 0);
@@ -95,7 +95,7 @@ TEST_F(CalibrationCli, IntervalsOfTheTestPartAreThoseThatResultsTell) {
   EXPECT_NEAR(results["coverage-90"], covered / count, 1e-6);
   EXPECT_NEAR(results["width-90"], width / count, 1e-3);
   EXPECT_GT(results["coverage-90"], 0.7);
-  // The same half on both sides of every prediction: an error of the validation part.
+  // Half the width is the same for all predictions, and it is one of the validation errors.
   std::vector<double> errors;
   for (auto row : rows("R/valid_predictions.csv"))
     errors.push_back(std::abs(std::stod(row["y"]) - std::stod(row["y_pred"])));
@@ -106,7 +106,7 @@ TEST_F(CalibrationCli, IntervalsOfTheTestPartAreThoseThatResultsTell) {
   EXPECT_THAT(info, HasSubstr("60 labels"));
 }
 
-TEST_F(CalibrationCli, WithoutTheFlagNothingIsDifferent) {
+TEST_F(CalibrationCli, PredictionsAreUnchangedWithoutIntervals) {
   train("t.csv -o R");
   ASSERT_EQ(
       run("molgraph-score -m R -i t.csv -o a.csv && molgraph-score -m R/model.safetensors -i t.csv -o b.csv").code, 0);
@@ -114,7 +114,7 @@ TEST_F(CalibrationCli, WithoutTheFlagNothingIsDifferent) {
   EXPECT_THAT(scratch.read("a.csv"), Not(HasSubstr("y_low")));
 }
 
-TEST_F(CalibrationCli, APartKeptApartIsNeitherLearnedNorChosenBy) {
+TEST_F(CalibrationCli, CalibrationSetIsNotUsedForTrainingOrSelection) {
   const ShellResult trained = train("t.csv -o R --calibration-size 0.25", kTiny);
   EXPECT_THAT(trained.err, HasSubstr("360 train, 60 valid, 60 test, 120 calibration"));
   EXPECT_THAT(trained.err, Not(HasSubstr("approximate")));
@@ -124,7 +124,7 @@ TEST_F(CalibrationCli, APartKeptApartIsNeitherLearnedNorChosenBy) {
   const auto file = nlohmann::json::parse(scratch.read("R/calibration.json"));
   EXPECT_EQ(file["part"], "calibration");
   EXPECT_EQ(file["targets"][0]["labels"], 120);
-  // With the blend: the errors are those of what molgraph-score says, whose partners have not learned the part either.
+  // The errors are those of the blend that molgraph-score uses. Its partners do not learn the calibration set either.
   ASSERT_EQ(run("molgraph-score -m R -i R/splits.csv -s smiles -o out.csv").code, 0);
   const auto labels = rows("t.csv"), scored = rows("out.csv");
   std::vector<double> errors;
@@ -132,13 +132,13 @@ TEST_F(CalibrationCli, APartKeptApartIsNeitherLearnedNorChosenBy) {
     if (scored[k].at("split") == "calibration")
       errors.push_back(std::abs(std::stod(labels[k].at("y")) - std::stod(scored[k].at("y_pred"))));
   std::ranges::sort(errors);
-  const auto kept = file["targets"][0]["samples"][0]["errors"].get<std::vector<double>>();
-  ASSERT_EQ(kept.size(), errors.size());
-  for (std::size_t k = 0; k < kept.size(); ++k) EXPECT_NEAR(kept[k], errors[k], 1e-4) << k;
+  const auto stored = file["targets"][0]["samples"][0]["errors"].get<std::vector<double>>();
+  ASSERT_EQ(stored.size(), errors.size());
+  for (std::size_t k = 0; k < stored.size(); ++k) EXPECT_NEAR(stored[k], errors[k], 1e-4) << k;
   EXPECT_THAT(run("molgraph-info R").out, HasSubstr("120 calibration"));
 }
 
-TEST_F(CalibrationCli, ProbabilitiesHaveTheirTemperature) {
+TEST_F(CalibrationCli, ProbabilitiesAreScaledByTheTemperature) {
   scratch.write("k.csv", table(true));
   train("k.csv -o R --target-columns kind --lr 0.01 --from none",
         " --epochs 1 --batch-size 16 --layers 1 --width 16 --ffn 16 --heads 2 --threads 1 --no-baselines");
@@ -149,10 +149,10 @@ TEST_F(CalibrationCli, ProbabilitiesHaveTheirTemperature) {
                 "molgraph-score -m R -i R/test_predictions.csv -s smiles -o off.csv --no-calibrate")
                 .code,
             0);
-  const auto told = rows("R/test_predictions.csv"), on = rows("on.csv"), off = rows("off.csv");
-  for (std::size_t k = 0; k < told.size(); ++k) {
+  const auto test_rows = rows("R/test_predictions.csv"), on = rows("on.csv"), off = rows("off.csv");
+  for (std::size_t k = 0; k < test_rows.size(); ++k) {
     const double p = std::stod(on[k].at("molgraph_kind_pred")), raw = std::stod(off[k].at("molgraph_kind_pred"));
-    EXPECT_NEAR(p, std::stod(told[k].at("kind_pred")), 1e-5);
+    EXPECT_NEAR(p, std::stod(test_rows[k].at("kind_pred")), 1e-5);
     EXPECT_NEAR(std::log(p / (1 - p)) * temperature, std::log(raw / (1 - raw)), 1e-3);
   }
   auto results = test_results("R");
@@ -163,7 +163,7 @@ TEST_F(CalibrationCli, ProbabilitiesHaveTheirTemperature) {
   EXPECT_EQ(run("molgraph-score -m R -i k.csv -o x.csv --interval 0.9").code, 2);  // classes have no interval
 }
 
-TEST_F(CalibrationCli, EnsemblesAndFoldsHaveIntervalsOfTheirOwn) {
+TEST_F(CalibrationCli, EnsemblesAndFoldsHaveTheirOwnIntervals) {
   train("t.csv -o E --ensemble-size 2");
   const auto ensemble = nlohmann::json::parse(scratch.read("E/calibration.json"));
   EXPECT_GT(ensemble["targets"][0]["offset"], 0);
@@ -179,12 +179,13 @@ TEST_F(CalibrationCli, EnsemblesAndFoldsHaveIntervalsOfTheirOwn) {
     const double factor = (high - low) / 2 / (std::stod(row["y_std"]) + ensemble["targets"][0]["offset"].get<double>());
     factors.insert(std::round(factor * 100));
   }
-  EXPECT_LE(factors.size(), 3u);  // one but for the rounding of the cells
+  EXPECT_LE(factors.size(), 3u);  // one factor, apart from the rounding of the cells
   EXPECT_NEAR(test_results("E")["coverage-90"], covered / static_cast<double>(scored.size()), 1e-6);
 
   const ShellResult trained = train("t.csv -o F --folds 3 --split-sizes 0.6 0.3 0.1");
   EXPECT_THAT(trained.err, HasSubstr("the folds' test sets"));
-  EXPECT_THAT(trained.err, Not(HasSubstr("the validation set: y"))) << "a fold's own intervals are not announced";
+  EXPECT_THAT(trained.err, Not(HasSubstr("the validation set: y")))
+      << "the log does not report the intervals of a single fold";
   const auto folds = nlohmann::json::parse(scratch.read("F/calibration.json"));
   EXPECT_EQ(folds["part"], "folds");
   EXPECT_EQ(folds["targets"][0]["samples"].size(), 3u);
@@ -194,7 +195,7 @@ TEST_F(CalibrationCli, EnsemblesAndFoldsHaveIntervalsOfTheirOwn) {
   EXPECT_TRUE(scratch.exists("F/model_0/calibration.json"));
 }
 
-TEST_F(CalibrationCli, OutOfFoldTheWholeOfASmallTableCalibrates) {
+TEST_F(CalibrationCli, OutOfFoldCalibratesOnTrainingAndValidationSets) {
   scratch.write("few.csv", first_lines(table(false), 101));
   const ShellResult trained = train("few.csv -o R --no-blend", kTiny);
   EXPECT_THAT(trained.err, HasSubstr("too few labels for calibration: 5 additional models are trained"));
@@ -206,31 +207,32 @@ TEST_F(CalibrationCli, OutOfFoldTheWholeOfASmallTableCalibrates) {
   EXPECT_EQ(file["targets"][0]["labels"], 90);
   EXPECT_THAT(scratch.read("R/results.csv"), HasSubstr("\ntrain,80,mae"));
   EXPECT_THAT(scratch.read("R/results.csv"), HasSubstr("\nvalid,90,mae"));
-  // The intervals are the errors of valid_predictions.csv.
+  // The intervals use the errors of valid_predictions.csv.
   std::vector<double> errors;
   for (auto row : rows("R/valid_predictions.csv"))
     errors.push_back(std::abs(std::stod(row["y"]) - std::stod(row["y_pred"])));
   std::ranges::sort(errors);
-  const auto kept = file["targets"][0]["samples"][0]["errors"].get<std::vector<double>>();
-  ASSERT_EQ(kept.size(), errors.size());
-  for (std::size_t k = 0; k < kept.size(); ++k) EXPECT_NEAR(kept[k], errors[k], 1e-4) << k;
+  const auto stored = file["targets"][0]["samples"][0]["errors"].get<std::vector<double>>();
+  ASSERT_EQ(stored.size(), errors.size());
+  for (std::size_t k = 0; k < stored.size(); ++k) EXPECT_NEAR(stored[k], errors[k], 1e-4) << k;
   EXPECT_FALSE(scratch.exists("R/inner_0"));
   EXPECT_EQ(run("molgraph-score -m R -i t.csv -o x.csv --interval 0.9").code, 0);
   EXPECT_EQ(run("molgraph-info R").code, 0);
   const std::string results = scratch.read("R/results.csv");
   ASSERT_EQ(run("molgraph-train -o R --resume").code, 0);
   EXPECT_EQ(scratch.read("R/results.csv"), results);
-  // The run's own model is the same without.
+  // The run's own model is the same without out-of-fold calibration.
   const ShellResult without = train("few.csv -o N --no-blend --no-out-of-fold", kTiny);
   EXPECT_THAT(without.err, HasSubstr("(--out-of-fold also uses the training set)"));
   EXPECT_EQ(scratch.read("N/model.safetensors"), scratch.read("R/model.safetensors"));
   EXPECT_FALSE(scratch.exists("N/calibration.json"));
-  train("few.csv -o B --out-of-fold", kTiny);  // with partners of each fold
-  for (const char* none : {"--folds 2", "--ensemble-size 2 --member-splits", "--split-sizes 0.8 0 0.2"})
-    EXPECT_EQ(run(std::string("molgraph-train few.csv -o X --out-of-fold ") + none + kAlone).code, 2) << none;
+  train("few.csv -o B --out-of-fold", kTiny);  // each fold has its own partners
+  for (const char* conflict : {"--folds 2", "--ensemble-size 2 --member-splits", "--split-sizes 0.8 0 0.2"})
+    EXPECT_EQ(run(std::string("molgraph-train few.csv -o X --out-of-fold ") + conflict + kNoBaselines).code, 2)
+        << conflict;
 }
 
-TEST_F(CalibrationCli, AnInnerModelIsARunWithoutItsFold) {
+TEST_F(CalibrationCli, InnerModelEqualsARunOnItsSplit) {
   scratch.write("few.csv", first_lines(table(false), 101));
   train("few.csv -o R --out-of-fold");
   LoadOptions options;
@@ -239,7 +241,8 @@ TEST_F(CalibrationCli, AnInnerModelIsARunWithoutItsFold) {
   const LoadedData data = load_data(options);
   ASSERT_EQ(data.inner.size(), 5u);
   const Split& fold = data.inner[3];
-  nlohmann::json split = {{"train", fold.train}, {"val", fold.valid}, {"test", fold.test}};  // all rows are molecules
+  // All rows are valid, so the molecule numbers are row numbers.
+  nlohmann::json split = {{"train", fold.train}, {"val", fold.valid}, {"test", fold.test}};
   scratch.write("fold.json", nlohmann::json::array({split}).dump());
   train("few.csv -o F --splits-file fold.json");
   std::map<std::string, std::string> whole;
@@ -249,12 +252,12 @@ TEST_F(CalibrationCli, AnInnerModelIsARunWithoutItsFold) {
   for (auto row : own) EXPECT_EQ(row["y_pred"], whole[row["smiles"]]) << row["smiles"];
 }
 
-TEST_F(CalibrationCli, TestPartsThatOverlapGiveNoIntervals) {
+TEST_F(CalibrationCli, OverlappingTestSetsGiveNoIntervals) {
   nlohmann::json splits;
   const auto add = [&](nlohmann::json& split, const char* part, int begin, int end) {
     for (int row = begin; row < end; ++row) split[part].push_back(row);
   };
-  for (const int test : {500, 599}) {  // they share the last row
+  for (const int test : {500, 599}) {  // both test sets contain the last row
     nlohmann::json split;
     add(split, "train", 0, 400);
     add(split, "val", 400, 500);
@@ -269,36 +272,36 @@ TEST_F(CalibrationCli, TestPartsThatOverlapGiveNoIntervals) {
   EXPECT_EQ(run("molgraph-score -m R/model_0 -i t.csv -o x.csv --interval 0.9").code, 0);
 }
 
-TEST_F(CalibrationCli, AMeanOfModelsWithPartsOfTheirOwnHasNoTemperature) {
+TEST_F(CalibrationCli, MembersWithTheirOwnSplitsHaveNoTemperature) {
   scratch.write("k.csv", table(true));
-  const std::string sure =
+  const std::string settings =
       " --epochs 1 --batch-size 16 --layers 1 --width 16 --ffn 16 --heads 2 --threads 1 --no-baselines "
       "--target-columns kind --lr 0.01 --from none --ensemble-size 3";
-  const ShellResult pooled = train("k.csv -o P --member-splits", sure);
+  const ShellResult pooled = train("k.csv -o P --member-splits", settings);
   EXPECT_THAT(pooled.err,
               HasSubstr("Probabilities are not calibrated: each validation molecule is predicted by one model"));
   EXPECT_FALSE(scratch.exists("P/calibration.json"));
 }
 
-TEST_F(CalibrationCli, WhatCannotBeIsRefusedAndTold) {
+TEST_F(CalibrationCli, RejectsInvalidRequestsWithReasons) {
   scratch.write("few.csv", table(false).substr(0, 3000));
   std::string fewer;
   for (const std::string& line : lines_of(table(false)))
     if (std::ranges::count(fewer, '\n') < 46) fewer += line + "\n";
   scratch.write("fewer.csv", fewer);
   const ShellResult folds = train("fewer.csv -o K --folds 3 --split-sizes 0.8 0.1 0.1", kTiny);
-  for (const char* once : {"Too few labels", "On the validation set, a simple method is better"}) {
-    const auto first = folds.err.find(once);
+  for (const char* message : {"Too few labels", "On the validation set, a simple method is better"}) {
+    const auto first = folds.err.find(message);
     ASSERT_NE(first, std::string::npos) << folds.err;
-    EXPECT_EQ(folds.err.find(once, first + 1), std::string::npos) << folds.err;
+    EXPECT_EQ(folds.err.find(message, first + 1), std::string::npos) << folds.err;
   }
-  const ShellResult small = run("molgraph-train few.csv -o G --calibration-size 0.1" + kAlone);
+  const ShellResult small = run("molgraph-train few.csv -o G --calibration-size 0.1" + kNoBaselines);
   EXPECT_EQ(small.code, 2);
   EXPECT_THAT(small.err,
               HasSubstr("--calibration-size leaves fewer than 50 labels for an interval or a temperature: y ("));
   EXPECT_THAT(small.err, HasSubstr("; give at least 0."));
   scratch.write("hopeless.csv", first_lines(table(false), 61));  // 48 training labels
-  const ShellResult hopeless = run("molgraph-train hopeless.csv -o G --calibration-size 0.5" + kAlone);
+  const ShellResult hopeless = run("molgraph-train hopeless.csv -o G --calibration-size 0.5" + kNoBaselines);
   EXPECT_EQ(hopeless.code, 2);
   EXPECT_THAT(hopeless.err, HasSubstr("; the table has too few labels"));
   const ShellResult few = train("few.csv -o S --no-out-of-fold");
@@ -313,9 +316,9 @@ TEST_F(CalibrationCli, WhatCannotBeIsRefusedAndTold) {
     EXPECT_EQ(run(std::string("molgraph-score -m R -i t.csv -o x.csv ") + bad).code, 2) << bad;
   EXPECT_EQ(run("molgraph-score -m R R -i t.csv -o x.csv --interval 0.9").code, 2);
   EXPECT_EQ(run("molgraph-score -m R/model.safetensors -i t.csv -o x.csv --interval 0.9").code, 2);
-  EXPECT_EQ(run("molgraph-train t.csv -o G --calibration-size 0.2 --no-calibrate" + kAlone).code, 2);
-  EXPECT_EQ(run("molgraph-train t.csv -o G --calibration-size 0.2 --folds 3" + kAlone).code, 2);
-  EXPECT_EQ(run("molgraph-train t.csv -o G --calibration-size 0.95" + kAlone).code, 2);
+  EXPECT_EQ(run("molgraph-train t.csv -o G --calibration-size 0.2 --no-calibrate" + kNoBaselines).code, 2);
+  EXPECT_EQ(run("molgraph-train t.csv -o G --calibration-size 0.2 --folds 3" + kNoBaselines).code, 2);
+  EXPECT_EQ(run("molgraph-train t.csv -o G --calibration-size 0.95" + kNoBaselines).code, 2);
   EXPECT_FALSE(scratch.exists("G"));
   scratch.run(bin_dir(), "rm R/calibration.json");
   const ShellResult lost = run("molgraph-score -m R -i t.csv -o x.csv");
@@ -323,7 +326,7 @@ TEST_F(CalibrationCli, WhatCannotBeIsRefusedAndTold) {
   EXPECT_THAT(lost.err, HasSubstr("calibration.json is missing"));
 }
 
-TEST_F(CalibrationCli, RowsThatCannotBeScoredHaveNoInterval) {
+TEST_F(CalibrationCli, InvalidRowsHaveNoInterval) {
   train("t.csv -o R");
   scratch.write("in.csv", "smiles\nCCO\nnot one\n");
   ASSERT_EQ(run("molgraph-score -m R -i in.csv -o out.jsonl --interval 0.9").code, 0);

@@ -1,4 +1,4 @@
-// Intervals and temperatures, by hand and by simulation.
+// Prediction intervals and temperatures: hand calculations and simulations.
 #include "apps/scoring/calibration.hpp"
 
 #include <gtest/gtest.h>
@@ -30,15 +30,15 @@ Task task_of(TaskKind kind, std::vector<std::string> names, int classes = 0) {
   return task;
 }
 
-TargetCalibration numbers(std::vector<std::vector<double>> errors) {
+TargetCalibration regression_target(std::vector<std::vector<double>> errors) {
   TargetCalibration target{.name = "y"};
   for (auto& one : errors) target.errors.push_back(error_sample(std::move(one)));
   return target;
 }
 
-TEST(Interval, IsTheErrorOfTheRankThatTheLevelWants) {
-  const TargetCalibration target = numbers({{5, 1, 4, 2, 3, 9, 8, 7, 6}});  // n = 9
-  const Interval nine = interval_of(target, 0.9, 10, 0, {});                // ceil(10 * 0.9) = 9
+TEST(Interval, HalfWidthIsTheErrorAtTheRankOfTheLevel) {
+  const TargetCalibration target = regression_target({{5, 1, 4, 2, 3, 9, 8, 7, 6}});  // n = 9
+  const Interval nine = interval_of(target, 0.9, 10, 0, {});                          // ceil(10 * 0.9) = 9
   EXPECT_EQ(nine.low, 1);
   EXPECT_EQ(nine.high, 19);
   const Interval half = interval_of(target, 0.5, 10, 0, {});  // rank 5
@@ -47,18 +47,18 @@ TEST(Interval, IsTheErrorOfTheRankThatTheLevelWants) {
   EXPECT_TRUE(target.has_interval(0.9));
   EXPECT_FALSE(target.has_interval(0.91));  // rank 10 of 9
   EXPECT_TRUE(std::isnan(interval_of(target, 0.91, 10, 0, {}).low));
-  EXPECT_FALSE(numbers({}).has_interval(0.5));
+  EXPECT_FALSE(regression_target({}).has_interval(0.5));
 }
 
-TEST(Interval, OfAnEnsembleGoesWithItsDeviation) {
-  TargetCalibration target = numbers({{1, 2, 3, 4, 5, 6, 7, 8, 9}});
+TEST(Interval, EnsembleWidthScalesWithTheDeviation) {
+  TargetCalibration target = regression_target({{1, 2, 3, 4, 5, 6, 7, 8, 9}});
   target.offset = 0.5;
   const Interval interval = interval_of(target, 0.9, 10, 1.5, {});
   EXPECT_EQ(interval.low, 10 - 9 * 2);
   EXPECT_EQ(interval.high, 10 + 9 * 2);
 }
 
-/// CV+ as its paper has it: sorted sums and differences of all molecules.
+/// CV+ as in its paper: sorted sums and differences of all molecules.
 Interval cv_plus(const std::vector<std::vector<double>>& errors, const std::vector<double>& members, double level) {
   std::vector<double> low, high;
   for (std::size_t k = 0; k < errors.size(); ++k)
@@ -73,7 +73,7 @@ Interval cv_plus(const std::vector<std::vector<double>>& errors, const std::vect
   return {low[low.size() - rank], high[rank - 1]};
 }
 
-TEST(Interval, OfFoldsIsCvPlus) {
+TEST(Interval, FoldsGiveCvPlus) {
   std::mt19937 random(3);
   std::exponential_distribution<double> error(1);
   std::normal_distribution<double> shift;
@@ -87,19 +87,19 @@ TEST(Interval, OfFoldsIsCvPlus) {
     }
     for (const double level : {0.5, 0.8, 0.95}) {
       const Interval expected = cv_plus(errors, members, level);
-      const Interval interval = interval_of(numbers(errors), level, 20, 0, members);
+      const Interval interval = interval_of(regression_target(errors), level, 20, 0, members);
       EXPECT_NEAR(interval.low, expected.low, 1e-9) << level;
       EXPECT_NEAR(interval.high, expected.high, 1e-9) << level;
     }
   }
 }
 
-TEST(Interval, OfManyErrorsKeepsSomeAndIsNeverNarrower) {
+TEST(Interval, SubsetOfManyErrorsIsNeverNarrower) {
   std::mt19937 random(4);
   std::exponential_distribution<double> error(1);
   std::vector<double> all(12'345);
   for (double& one : all) one = error(random);
-  const TargetCalibration target = numbers({all});
+  const TargetCalibration target = regression_target({all});
   ASSERT_EQ(target.errors[0].errors.size(), 2000u);
   EXPECT_EQ(target.errors[0].count, 12'345);
   std::ranges::sort(all);
@@ -112,7 +112,7 @@ TEST(Interval, OfManyErrorsKeepsSomeAndIsNeverNarrower) {
   }
 }
 
-TEST(Interval, CoversAsOftenAsItSays) {
+TEST(Interval, CoverageMatchesTheLevel) {
   std::mt19937 random(5);
   std::normal_distribution<double> noise;
   const Task task = task_of(TaskKind::regression, {"y"});
@@ -124,18 +124,19 @@ TEST(Interval, CoversAsOftenAsItSays) {
     const Interval interval = interval_of(made.targets[0], 0.8, 0, 0, {});
     for (int i = 0; i < 50; ++i, ++all) covered += std::abs(noise(random)) <= interval.high;
   }
-  // Between level and level + 1 / (n + 1) on average; 200 repeats of deviation 0.05 and more: 0.8 +- 0.02.
+  // The mean coverage is between level and level + 1 / (n + 1). 200 repeats with a deviation of 0.05 or more give
+  // 0.8 +- 0.02.
   EXPECT_NEAR(covered / static_cast<double>(all), 0.805, 0.015);
 }
 
-TEST(Temperature, IsFoundAgain) {
+TEST(Temperature, IsRecovered) {
   std::mt19937 random(6);
   std::normal_distribution<double> logit(0, 2);
   std::uniform_real_distribution<double> chance;
   PredictedRows rows;
   for (int i = 0; i < 20'000; ++i) {
     const double z = logit(random);
-    rows.predictions.push_back(1 / (1 + std::exp(-2.5 * z)));  // too sure by 2.5
+    rows.predictions.push_back(1 / (1 + std::exp(-2.5 * z)));  // overconfident by a factor of 2.5
     rows.labels.push_back(chance(random) < 1 / (1 + std::exp(-z)));
   }
   const Calibration made = fit_calibration(task_of(TaskKind::binary, {"y"}), CalibrationPart::valid, {rows});
@@ -148,15 +149,15 @@ TEST(Temperature, IsFoundAgain) {
   EXPECT_LT(results[3].second, results[2].second);
 }
 
-TEST(Temperature, OfSeveralClassesIsFoundAgain) {
+TEST(Temperature, IsRecoveredForSeveralClasses) {
   std::mt19937 random(7);
   std::normal_distribution<double> logit(0, 2);
   PredictedRows rows;
   for (int i = 0; i < 20'000; ++i) {
-    std::vector<double> z{logit(random), logit(random), logit(random)}, p, said;
-    double sum = 0, too_sure = 0;
-    for (const double one : z) p.push_back(std::exp(one)), sum += p.back(), too_sure += std::exp(one / 0.6);
-    for (std::size_t c = 0; c < 3; ++c) rows.predictions.push_back(std::exp(z[c] / 0.6) / too_sure);
+    std::vector<double> z{logit(random), logit(random), logit(random)}, p;
+    double sum = 0, overconfident_sum = 0;
+    for (const double one : z) p.push_back(std::exp(one)), sum += p.back(), overconfident_sum += std::exp(one / 0.6);
+    for (std::size_t c = 0; c < 3; ++c) rows.predictions.push_back(std::exp(z[c] / 0.6) / overconfident_sum);
     std::discrete_distribution<int> draw(p.begin(), p.end());
     rows.labels.push_back(draw(random));
   }
@@ -169,13 +170,13 @@ TEST(Temperature, OfSeveralClassesIsFoundAgain) {
   EXPECT_GT(row[1], row[2]);
 }
 
-TEST(Temperature, OfAPartThatIsAllToldApartIsThatOfPlattsTargets) {
-  // 25 labels of each class, each with odds of 19: they become those of 26/27, not of 1.
+TEST(Temperature, SeparableSetUsesPlattsTargets) {
+  // 25 labels of each class, each predicted with odds of 19. The targets are 26/27 (odds of 26), not 1.
   PredictedRows two, three;
   for (int i = 0; i < 50; ++i) two.predictions.push_back(i % 2 == 0 ? 0.05 : 0.95), two.labels.push_back(i % 2);
   const Calibration of_two = fit_calibration(task_of(TaskKind::binary, {"y"}), CalibrationPart::valid, {two});
   EXPECT_NEAR(of_two.targets[0].temperature, std::log(19) / std::log(26), 1e-3);
-  // 20 labels of each of three classes: 21/23, and 1/23 for each of the others.
+  // 20 labels of each of three classes. The targets are 21/23, and 1/23 for each other class.
   for (int i = 0; i < 60; ++i) {
     for (int c = 0; c < 3; ++c) three.predictions.push_back(c == i % 3 ? 0.8 : 0.1);
     three.labels.push_back(i % 3);
@@ -186,7 +187,7 @@ TEST(Temperature, OfAPartThatIsAllToldApartIsThatOfPlattsTargets) {
   EXPECT_EQ(fit_calibration(classes, CalibrationPart::valid, {three}, false).targets[0].temperature, 1);
 }
 
-TEST(Temperature, OfFoldsIsThatOfEachModel) {
+TEST(Temperature, FoldsScaleEachMember) {
   Calibration calibration{.part = CalibrationPart::folds, .members = 2};
   calibration.targets.push_back({.name = "y", .kind = TaskKind::binary, .temperature = 2});
   Prediction row{.members = {{0.9}, {0.5}}};
@@ -195,7 +196,7 @@ TEST(Temperature, OfFoldsIsThatOfEachModel) {
   calibrate(calibration, true, 0, row);
   EXPECT_NEAR(row.values[0], (0.75 + 0.5) / 2, 1e-12);  // odds 9 become 3
   EXPECT_EQ(row.members, raw.members);
-  calibration.part = CalibrationPart::valid;  // of an ensemble that of the mean 0.7
+  calibration.part = CalibrationPart::valid;  // an ensemble scales the mean, 0.7
   calibrate(calibration, true, 0, of_mean);
   const double odds = std::sqrt(0.7 / 0.3);
   EXPECT_NEAR(of_mean.values[0], odds / (1 + odds), 1e-12);
@@ -203,7 +204,7 @@ TEST(Temperature, OfFoldsIsThatOfEachModel) {
   EXPECT_NEAR(raw.values[0], 0.7, 1e-12);
 }
 
-TEST(Temperature, ByHandAndKeepsTheEnds) {
+TEST(Temperature, MatchesHandCalculationAndAvoidsZeroAndOne) {
   TargetCalibration target{.name = "y", .kind = TaskKind::binary, .temperature = 2};
   double p = 0.8;  // odds 4 become 2
   apply_temperature(target, &p);
@@ -214,7 +215,7 @@ TEST(Temperature, ByHandAndKeepsTheEnds) {
   }
 }
 
-TEST(Calibration, MissingLabelsAndTargetsWithFewOfThem) {
+TEST(Calibration, HandlesMissingAndTooFewLabels) {
   Task task = task_of(TaskKind::mixed, {"a", "b", "c"});
   task.kinds = {TaskKind::regression, TaskKind::binary, TaskKind::regression};
   PredictedRows rows;
@@ -227,32 +228,32 @@ TEST(Calibration, MissingLabelsAndTargetsWithFewOfThem) {
   EXPECT_EQ(made.targets[0].labels, 100);
   EXPECT_EQ(made.targets[0].offset, 0.5);
   EXPECT_EQ(made.targets[0].errors[0].errors, std::vector<double>(100, 2.0));  // 2 / (0.5 + 0.5)
-  EXPECT_NEAR(made.targets[1].temperature, 10, 1e-3);                          // 0.9 of what is 0.5: as far as it goes
+  EXPECT_NEAR(made.targets[1].temperature, 10, 1e-3);  // predicts 0.9 where 0.5 is true: the upper limit
   EXPECT_EQ(made.targets[2].labels, 49);
   EXPECT_FALSE(made.targets[2].has_interval(0.5));
   const auto notes = calibration_notes(made, true);
   ASSERT_EQ(notes.size(), 3u);
   EXPECT_NE(notes[0].find("c (49) (--out-of-fold"), std::string::npos) << notes[0];
-  EXPECT_EQ(calibration_notes(made, false)[0].find("--out-of-fold"), std::string::npos) << "which would be refused";
-  // Coverage and width are those of "a": +- 2 (0.5 + 0.5).
+  EXPECT_EQ(calibration_notes(made, false)[0].find("--out-of-fold"), std::string::npos) << "the option would fail";
+  // Coverage and width are those of target "a": +- 2 (0.5 + 0.5).
   const auto results = calibration_results(made, rows);
   EXPECT_EQ(results[0], (std::pair<std::string, double>{"coverage-90", 1.0}));
   EXPECT_EQ(results[1], (std::pair<std::string, double>{"width-90", 4.0}));
 }
 
-TEST(Calibration, NoTemperatureWhereLuckWouldFindOne) {
-  // 0.7 of which 72, then 90 of 100 happen: the best temperature gains 0.2, then 2.9 standard errors.
-  for (const int happened : {72, 90}) {
+TEST(Calibration, NoTemperatureForAChanceImprovement) {
+  // The prediction is 0.7; 72, then 90 of 100 labels are 1. The best temperature gains 0.2, then 2.9 standard errors.
+  for (const int positives : {72, 90}) {
     PredictedRows rows;
-    for (int i = 0; i < 100; ++i) rows.predictions.push_back(0.7), rows.labels.push_back(i < happened);
+    for (int i = 0; i < 100; ++i) rows.predictions.push_back(0.7), rows.labels.push_back(i < positives);
     const Calibration made = fit_calibration(task_of(TaskKind::binary, {"y"}), CalibrationPart::valid, {rows});
-    EXPECT_EQ(made.targets[0].temperature == 1, happened == 72) << made.targets[0].temperature;
-    EXPECT_NE(calibration_notes(made, true)[0].find(happened == 72 ? "Probabilities are not scaled" : "Temperatures"),
+    EXPECT_EQ(made.targets[0].temperature == 1, positives == 72) << made.targets[0].temperature;
+    EXPECT_NE(calibration_notes(made, true)[0].find(positives == 72 ? "Probabilities are not scaled" : "Temperatures"),
               std::string::npos);
   }
 }
 
-TEST(Calibration, OneClassAloneGivesNoTemperature) {
+TEST(Calibration, SingleClassGivesNoTemperature) {
   PredictedRows rows;
   for (int i = 0; i < 80; ++i) rows.predictions.push_back(0.6), rows.labels.push_back(1);
   const Calibration made = fit_calibration(task_of(TaskKind::binary, {"y"}), CalibrationPart::valid, {rows});
@@ -260,7 +261,7 @@ TEST(Calibration, OneClassAloneGivesNoTemperature) {
   EXPECT_FALSE(is_of_use(made));
 }
 
-TEST(Calibration, ARowThatCouldNotBeScoredStaysEmpty) {
+TEST(Calibration, InvalidRowStaysEmpty) {
   Calibration calibration;
   calibration.targets.push_back({.name = "y", .kind = TaskKind::multiclass, .outputs = 2, .temperature = 2});
   Prediction row{.status = RowStatus::invalid_smiles, .values = {kNaN, kNaN}};
@@ -268,9 +269,9 @@ TEST(Calibration, ARowThatCouldNotBeScoredStaysEmpty) {
   for (const double value : {row.values[0], row.values[1], row.low[0], row.high[1]}) EXPECT_TRUE(std::isnan(value));
 }
 
-TEST(Calibration, ARowWhoseIntervalIsNoFloatIsNotFinite) {
+TEST(Calibration, IntervalBeyondFloatRangeIsNotFinite) {
   Calibration calibration;
-  calibration.targets.push_back(numbers({{1, 2, 3, 4, 5, 6, 7, 8, 1e300}}));
+  calibration.targets.push_back(regression_target({{1, 2, 3, 4, 5, 6, 7, 8, 1e300}}));
   Prediction row{.values = {5}};
   calibrate(calibration, true, 0.5, row);
   EXPECT_EQ(row.status, RowStatus::ok);
@@ -280,8 +281,8 @@ TEST(Calibration, ARowWhoseIntervalIsNoFloatIsNotFinite) {
   for (const double value : {row.values[0], row.low[0], row.high[0]}) EXPECT_TRUE(std::isnan(value));
 }
 
-TEST(Calibration, ErrorByHand) {
-  // Bins 0.6 .. 0.7: says 1.3 of 2, happened 1; 0.9 .. 1: says 0.95 + 1 of 2, happened 2: (0.3 + 0.05) / 4.
+TEST(Calibration, ExpectedErrorMatchesHandCalculation) {
+  // Bin 0.6 .. 0.7: predicted 1.3 of 2, actual 1. Bin 0.9 .. 1: predicted 0.95 + 1 of 2, actual 2. (0.3 + 0.05) / 4.
   EXPECT_NEAR(expected_calibration_error({0.64, 0.66, 0.95, 1.0}, {1, 0, 1, 1}), 0.35 / 4, 1e-12);
 }
 
@@ -289,7 +290,7 @@ class CalibrationFile : public testing::Test {
  protected:
   void SetUp() override {
     Calibration calibration{.part = CalibrationPart::folds, .members = 2};
-    calibration.targets.push_back(numbers({{0.1, 0.3}, {0.2}}));
+    calibration.targets.push_back(regression_target({{0.1, 0.3}, {0.2}}));
     calibration.targets[0].labels = 3;
     write_calibration(path, calibration);
   }
@@ -314,7 +315,7 @@ class CalibrationFile : public testing::Test {
   Task task = task_of(TaskKind::regression, {"y"});
 };
 
-TEST_F(CalibrationFile, ComesBack) {
+TEST_F(CalibrationFile, IsReadAsWritten) {
   const Calibration read = read_calibration(path, task);
   EXPECT_EQ(read.part, CalibrationPart::folds);
   EXPECT_EQ(read.members, 2);
@@ -323,7 +324,7 @@ TEST_F(CalibrationFile, ComesBack) {
   EXPECT_EQ(read.targets[0].labels, 3);
 }
 
-TEST_F(CalibrationFile, DamagedOrOfAnotherModelIsRefused) {
+TEST_F(CalibrationFile, FailsIfDamagedOrOfAnotherModel) {
   task.names = {"z"};
   EXPECT_NE(problem().find("other targets"), std::string::npos);
   task.names = {"y"};

@@ -1,4 +1,4 @@
-// Measured labels of a corpus: their scales and weights by hand, and that sparse labels are the labels of a table.
+// Measured labels of a corpus: hand-computed scales and weights, and sparse labels compared with a dense table.
 #include "apps/training/corpus_labels.hpp"
 
 #include <gmock/gmock.h>
@@ -22,10 +22,11 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-constexpr double kGap = std::numeric_limits<double>::quiet_NaN();
+constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 using Labels = std::vector<SparseLabel>;
 
-/// Molecules of one atom with the descriptors g and g * g and these labels; all but the last `valid` are training.
+/// One-atom molecules with the descriptors g and g * g and these labels. The last `valid` are the validation set, the
+/// others the training set.
 LoadedData corpus_of(Task task, const std::vector<Labels>& labels, std::size_t valid = 0,
                      const std::vector<float>& weights = {}) {
   LoadedData data;
@@ -56,18 +57,19 @@ Task measured_task(std::vector<std::string> names, std::vector<TaskKind> kinds) 
   return task;
 }
 
-/// Labels of target 0 of each molecule.
-std::vector<Labels> of_one_target(const std::vector<float>& values) {
+/// One label of target 0 for each molecule.
+std::vector<Labels> labels_of_one_target(const std::vector<float>& values) {
   std::vector<Labels> all;
   for (const float value : values) all.push_back({{0, value}});
   return all;
 }
 
-const auto kNumbers = TaskKind::regression, kClasses = TaskKind::binary;
+const auto kRegression = TaskKind::regression, kBinary = TaskKind::binary;
 
-TEST(CorpusLabels, ScaleByMedianAndMedianDeviation) {
-  // Median 3 of 1 2 3 4 100; deviations 2 1 0 1 97, their median 1. The last two are of the validation part.
-  LoadedData data = corpus_of(measured_task({"y"}, {kNumbers}), of_one_target({1, 2, 3, 4, 100, -100, 5}), 2);
+TEST(CorpusLabels, AreScaledByMedianAndMedianDeviation) {
+  // Training labels 1 2 3 4 100: median 3, deviations 2 1 0 1 97, median deviation 1. The last two labels are in the
+  // validation set.
+  LoadedData data = corpus_of(measured_task({"y"}, {kRegression}), labels_of_one_target({1, 2, 3, 4, 100, -100, 5}), 2);
   learn_inputs(data);
   const MoleculeSet& set = data.set;
   EXPECT_THAT(set.task.names, ElementsAre("one", "two", "y"));
@@ -75,23 +77,23 @@ TEST(CorpusLabels, ScaleByMedianAndMedianDeviation) {
   EXPECT_DOUBLE_EQ(set.target_center.at(2), 3);
   EXPECT_DOUBLE_EQ(set.target_scale.at(2), 1.4826);
   const auto high = static_cast<float>(3 + 6 * 1.4826), low = static_cast<float>(3 - 6 * 1.4826);
-  EXPECT_THAT(set.sparse.value, ElementsAre(1, 2, 3, 4, high, low, 5)) << "clipped, in both parts";
+  EXPECT_THAT(set.sparse.value, ElementsAre(1, 2, 3, 4, high, low, 5)) << "clipped in both sets";
   EXPECT_THAT(data.notes, Contains(HasSubstr("1 column of numbers and 0 of classes, 7 labels of 7 molecules")));
   EXPECT_THAT(data.notes, Contains(HasSubstr("(2 labels)")));
 }
 
-TEST(CorpusLabels, HalfOfThemAlikeScaleByTheStandardDeviation) {
-  LoadedData data = corpus_of(measured_task({"y"}, {kNumbers}), of_one_target({0, 0, 0, 4}));
+TEST(CorpusLabels, UseTheStandardDeviationIfHalfAreEqual) {
+  LoadedData data = corpus_of(measured_task({"y"}, {kRegression}), labels_of_one_target({0, 0, 0, 4}));
   learn_inputs(data);
   EXPECT_DOUBLE_EQ(data.set.target_center.at(2), 0);
-  EXPECT_DOUBLE_EQ(data.set.target_scale.at(2), std::sqrt(3.0)) << "mean 1, squares 1 1 1 9";
+  EXPECT_DOUBLE_EQ(data.set.target_scale.at(2), std::sqrt(3.0)) << "mean 1, squared deviations 1 1 1 9";
   EXPECT_THAT(data.set.sparse.value, ElementsAre(0, 0, 0, 4));
 }
 
 TEST(CorpusLabels, ConstantTargetsAreLeftOut) {
-  // of: 5 5 | 6; c: 1 1 | 0; y: 1 2 | 3; empty: only behind the training part.
+  // Training | validation labels: of 5 5 | 6; c 1 1 | 0; y 1 2 | 3; empty none | 1.
   LoadedData data =
-      corpus_of(measured_task({"of", "c", "y", "empty"}, {kNumbers, kClasses, kNumbers, kNumbers}),
+      corpus_of(measured_task({"of", "c", "y", "empty"}, {kRegression, kBinary, kRegression, kRegression}),
                 {{{0, 5}, {1, 1}, {2, 1}}, {{0, 5}, {1, 1}, {2, 2}}, {{0, 6}, {1, 0}, {2, 3}, {3, 1}}}, 1);
   learn_inputs(data);
   const MoleculeSet& set = data.set;
@@ -101,33 +103,36 @@ TEST(CorpusLabels, ConstantTargetsAreLeftOut) {
   EXPECT_THAT(set.sparse.value, ElementsAre(1, 2, 3));
   EXPECT_THAT(set.sparse.offset, ElementsAre(0, 1, 2, 3));
   EXPECT_THAT(data.notes, Contains(HasSubstr("3 columns, 'of', 'c', 'empty'")));
-  LoadedData none = corpus_of(measured_task({"y"}, {kNumbers}), of_one_target({1, 1, 2}), 1);
+  LoadedData none = corpus_of(measured_task({"y"}, {kRegression}), labels_of_one_target({1, 1, 2}), 1);
   EXPECT_THROW(learn_inputs(none), DataError);
-  LoadedData twice = corpus_of(measured_task({"two"}, {kNumbers}), of_one_target({1, 2, 3}));
+  LoadedData twice = corpus_of(measured_task({"two"}, {kRegression}), labels_of_one_target({1, 2, 3}));
   EXPECT_THROW(learn_inputs(twice), DataError) << "the name of a descriptor";
 }
 
-TEST(CorpusLabels, WeightsByHand) {
-  // y has four training labels, c one of each class. Balance 0.5: 1/2 each of y, 1/sqrt(2) each of c; the sum of the
-  // six is 2 + sqrt(2), so 1 on average takes 6 / (2 + sqrt(2)), and the option takes twice that.
+TEST(CorpusLabels, WeightsMatchHandCalculation) {
+  // y has four training labels, c one of each class. With balance 0.5, a label of y weighs 1/2 and a label of c
+  // 1/sqrt(2). The six weights sum to 2 + sqrt(2), so a mean of 1 requires the factor 6 / (2 + sqrt(2)). The option
+  // `weight` doubles it.
   const std::vector<Labels> labels{{{0, 1}}, {{0, 2}, {1, 0}}, {{0, 3}, {1, 1}}, {{0, 4}}, {{1, 1}}};
-  const Task task = measured_task({"y", "c"}, {kNumbers, kClasses});
+  const Task task = measured_task({"y", "c"}, {kRegression, kBinary});
   LoadedData data = corpus_of(task, labels, 1, {1, 1, 0.25f, 1, 1});
   learn_inputs(data, {.weight = 2, .balance = 0.5});
   const double unit = 2 * 6 / (2 + std::sqrt(2.0)), y = unit / 2, c = unit / std::sqrt(2.0);
   EXPECT_EQ(data.set.task.kind, TaskKind::mixed);
   ASSERT_EQ(data.set.target_weight.size(), 4u);
-  EXPECT_DOUBLE_EQ(data.set.target_weight[0], 0.5) << "two descriptors weigh 1 together";
+  EXPECT_DOUBLE_EQ(data.set.target_weight[0], 0.5) << "the two descriptors together weigh 1";
   EXPECT_DOUBLE_EQ(data.set.target_weight[1], 0.5);
   EXPECT_DOUBLE_EQ(data.set.target_weight[2], y);
   EXPECT_DOUBLE_EQ(data.set.target_weight[3], c);
-  // In the loss 14 training labels weigh 1 on average: the descriptors 4 in all, the table of molecule 2 a quarter.
+  // In the loss, the mean weight of the 14 training labels is 1. The descriptors weigh 4 in total; the table of
+  // molecule 2 weighs a quarter.
   const LabelWeights weights(data.set, data.split.train, {});
   const double whole = 4 + 3 * y + y / 4 + c + c / 4, factor = 14 / whole;
   EXPECT_FLOAT_EQ(weights.of(data.set, 0, 0), static_cast<float>(0.5 * factor));
   EXPECT_FLOAT_EQ(weights.of(data.set, 0, 2), static_cast<float>(y * factor));
   EXPECT_EQ(weights.of(data.set, 0, 3), 0) << "missing";
-  EXPECT_FLOAT_EQ(weights.of(data.set, 2, 0), static_cast<float>(0.5 * factor)) << "no weight of a table";
+  EXPECT_FLOAT_EQ(weights.of(data.set, 2, 0), static_cast<float>(0.5 * factor))
+      << "table weights do not apply to descriptors";
   EXPECT_FLOAT_EQ(weights.of(data.set, 2, 2), static_cast<float>(y / 4 * factor));
   EXPECT_FLOAT_EQ(weights.of(data.set, 2, 3), static_cast<float>(c / 4 * factor));
 
@@ -139,24 +144,24 @@ TEST(CorpusLabels, WeightsByHand) {
   }
 }
 
-TEST(CorpusLabels, LossesAreThoseOfTheirKinds) {
-  LoadedData data = corpus_of(measured_task({"c", "y"}, {kClasses, kNumbers}), {{{0, 1}, {1, 1}}, {{0, 0}, {1, 2}}});
+TEST(CorpusLabels, LossesDependOnTheKind) {
+  LoadedData data = corpus_of(measured_task({"c", "y"}, {kBinary, kRegression}), {{{0, 1}, {1, 1}}, {{0, 0}, {1, 2}}});
   learn_inputs(data);
   const Losses losses(Loss::mse, data.set);
   EXPECT_THAT(losses.each(), ElementsAre(Loss::mse, Loss::mse, Loss::bce, Loss::l1));
   data.set.sparse = {};
-  data.set.task = measured_task({"one", "two"}, {kNumbers, kNumbers});
+  data.set.task = measured_task({"one", "two"}, {kRegression, kRegression});
   EXPECT_TRUE(Losses(Loss::mse, data.set).uniform());
 }
 
-TEST(CorpusLabels, QualityByKind) {
-  // 20 molecules: the descriptor as it is, y behind by one, c in reverse order; few has 19 labels.
+TEST(CorpusLabels, QualityMatchesHandCalculation) {
+  // 20 molecules. The descriptors are predicted exactly, y is 1 too high, c is reversed; few has only 19 labels.
   std::vector<Labels> labels;
   for (std::uint32_t g = 0; g < 20; ++g) {
     labels.push_back({{0, static_cast<float>(g)}, {1, g < 10 ? 0.0f : 1.0f}});
     if (g > 0) labels.back().push_back({2, static_cast<float>(g)});
   }
-  LoadedData data = corpus_of(measured_task({"y", "c", "few"}, {kNumbers, kClasses, kNumbers}), labels);
+  LoadedData data = corpus_of(measured_task({"y", "c", "few"}, {kRegression, kBinary, kRegression}), labels);
   learn_inputs(data);
   const std::vector<double> targets = targets_of(data.set, data.split.train);
   std::vector<double> predictions = targets;
@@ -180,8 +185,8 @@ TEST(CorpusLabels, QualityByKind) {
   EXPECT_EQ(labels_of_run.molecules, 20);
 }
 
-TEST(SparseLabels, AreReachedInAnyWay) {
-  LoadedData data = corpus_of(measured_task({"a", "b", "c"}, {kNumbers, kNumbers, kNumbers}),
+TEST(SparseLabels, CanBeReadByIndexAndByMolecule) {
+  LoadedData data = corpus_of(measured_task({"a", "b", "c"}, {kRegression, kRegression, kRegression}),
                               {{{0, 1}, {2, 3}}, {}, {{1, 5, 1}}, {{0, 2}, {1, 4}, {2, 6, -1}}});
   SparseLabels& labels = data.set.sparse;
   EXPECT_THAT(labels.bound, ElementsAre(0, 0, 1, 0, 0, -1));
@@ -194,7 +199,7 @@ TEST(SparseLabels, AreReachedInAnyWay) {
   EXPECT_EQ(data.set.target(4), 3);
   for (std::size_t t = 2; t < 5; ++t) EXPECT_TRUE(std::isnan(data.set.target(5 + t))) << t;
   EXPECT_EQ(data.set.target(13), 5);
-  EXPECT_TRUE(std::isnan(exact(2, 3))) << "a limit";
+  EXPECT_TRUE(std::isnan(exact(2, 3))) << "a censored label";
   EXPECT_EQ(exact(3, 3), 4);
   std::vector<double> seen;
   data.set.labels_of(3, [&](std::size_t t, double label, std::int8_t bound) {
@@ -207,31 +212,31 @@ TEST(SparseLabels, AreReachedInAnyWay) {
   EXPECT_THAT(labels.bound, ElementsAre(0, 1, 0, -1));
 }
 
-// --- sparse labels are those of a table with gaps ---
+// --- sparse labels compared with a dense table ---
 
-/// A corpus of 40 molecules with few labels of three targets, one of them censored.
+/// A corpus of 40 molecules with few labels of three targets, one of which has censored labels.
 LoadedData small_corpus() {
   std::vector<Labels> labels;
   std::vector<float> weights;
   for (std::uint32_t g = 0; g < 40; ++g) {
-    Labels of;
-    if (g % 3 == 0) of.push_back({0, static_cast<float>(g % 7), static_cast<std::int8_t>(g % 9 == 0 ? 1 : 0)});
-    if (g % 4 == 0) of.push_back({1, g % 8 == 0 ? 1.0f : 0.0f});
-    if (g % 5 == 0) of.push_back({2, static_cast<float>(g) * 0.5f});
-    labels.push_back(of);
+    Labels own;
+    if (g % 3 == 0) own.push_back({0, static_cast<float>(g % 7), static_cast<std::int8_t>(g % 9 == 0 ? 1 : 0)});
+    if (g % 4 == 0) own.push_back({1, g % 8 == 0 ? 1.0f : 0.0f});
+    if (g % 5 == 0) own.push_back({2, static_cast<float>(g) * 0.5f});
+    labels.push_back(own);
     weights.push_back(g < 30 ? 1.0f : 0.5f);
   }
-  LoadedData data = corpus_of(measured_task({"y", "c", "z"}, {kNumbers, kClasses, kNumbers}), labels, 8, weights);
+  LoadedData data = corpus_of(measured_task({"y", "c", "z"}, {kRegression, kBinary, kRegression}), labels, 8, weights);
   learn_inputs(data);
   return data;
 }
 
-/// The same set with all its labels in one table with gaps.
-MoleculeSet with_gaps(const MoleculeSet& set) {
+/// The same set with all labels in one dense table. Missing labels are NaN.
+MoleculeSet as_dense_table(const MoleculeSet& set) {
   MoleculeSet dense = set;
   const std::size_t targets = set.task.names.size();
   dense.sparse = {};
-  dense.computed_targets.assign(static_cast<std::size_t>(set.size()) * targets, static_cast<float>(kGap));
+  dense.computed_targets.assign(static_cast<std::size_t>(set.size()) * targets, static_cast<float>(kMissing));
   dense.bound.assign(dense.computed_targets.size(), 0);
   for (std::int64_t g = 0; g < set.size(); ++g)
     set.labels_of(g, [&](std::size_t t, double label, std::int8_t bound) {
@@ -241,9 +246,9 @@ MoleculeSet with_gaps(const MoleculeSet& set) {
   return dense;
 }
 
-TEST(SparseLabels, MakeTheBatchesOfATableWithGaps) {
+TEST(SparseLabels, GiveTheBatchesOfADenseTable) {
   const LoadedData data = small_corpus();
-  const MoleculeSet dense = with_gaps(data.set);
+  const MoleculeSet dense = as_dense_table(data.set);
   const std::vector<std::int64_t> some{39, 0, 12, 7, 20};
   LabelWeights weights(data.set, data.split.train, {});
   const TrainBatch sparse = make_batch(data.set, some, {}, weights), table = make_batch(dense, some, {});
@@ -257,9 +262,9 @@ TEST(SparseLabels, MakeTheBatchesOfATableWithGaps) {
                 weights.of(data.set, some[i], t));
   const auto text_of = [](const std::vector<double>& values) { return ::testing::PrintToString(values); };
   EXPECT_EQ(text_of(targets_of(data.set, some)), text_of(targets_of(dense, some)));
-  LoadedData of_table = data;
-  of_table.set = dense;
-  EXPECT_EQ(mean_predictions(data, 2), mean_predictions(of_table, 2));
+  LoadedData dense_data = data;
+  dense_data.set = dense;
+  EXPECT_EQ(mean_predictions(data, 2), mean_predictions(dense_data, 2));
 }
 
 struct Linear : torch::nn::Module {
@@ -267,7 +272,7 @@ struct Linear : torch::nn::Module {
   torch::Tensor weight;
 };
 
-/// metrics.csv of 24 updates of a linear model of the row's number.
+/// Trains a linear model of the row number for 24 updates and returns metrics.csv.
 std::string trained(const MoleculeSet& set, const Split& split, const LabelWeights& weights, const Losses& losses) {
   const test::Scratch scratch;
   const auto module = std::make_shared<Linear>(set.task.num_outputs());
@@ -299,17 +304,17 @@ std::string trained(const MoleculeSet& set, const Split& split, const LabelWeigh
   return read_file(options.folder + "/metrics.csv");
 }
 
-TEST(SparseLabels, TrainAsATableWithGapsDoes) {
+TEST(SparseLabels, TrainLikeADenseTable) {
   const LoadedData data = small_corpus();
   const Losses losses(Loss::mse, data.set);
-  const MoleculeSet dense = with_gaps(data.set);
+  const MoleculeSet dense = as_dense_table(data.set);
   LoadedData unweighted = data;
-  unweighted.set.sparse.weight = {};  // which a table with gaps has by row, for descriptors too
+  unweighted.set.sparse.weight = {};  // a dense table has weights by row, for descriptors too
   const LabelWeights weights(unweighted.set, data.split.train, {}), of_dense(dense, data.split.train, {});
   const std::string sparse = trained(unweighted.set, data.split, weights, losses);
   EXPECT_EQ(sparse, trained(dense, data.split, of_dense, losses));
   EXPECT_NE(sparse, trained(data.set, data.split, LabelWeights(data.set, data.split.train, {}), losses))
-      << "weights of tables count";
+      << "table weights have an effect";
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What a run keeps of its training molecules, from training to scoring, and how it is taken out.
+// The applicability domain of a run, from training to scoring, and its removal.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,13 +18,13 @@ using ::testing::Not;
 const std::string kTiny =
     " --epochs 1 --layers 1 --width 16 --ffn 16 --heads 2 --threads 1 --no-baselines --no-blend --from none ";
 
-/// 80 chains of carbon with an end each.
+/// 80 carbon chains with one of four end groups.
 std::string table() {
   std::string text = "smiles,id,y\n";
   const char* ends[] = {"O", "N", "c1ccccc1", "C1CC1"};
   for (int k = 0; k < 80; ++k)
     text += std::string(static_cast<std::size_t>(1 + k / 4), 'C') + ends[k % 4] + ",m" + std::to_string(k) + "," +
-            std::to_string(10000 * (k % 7)) + ".123456\n";  // more digits than a float has
+            std::to_string(10000 * (k % 7)) + ".123456\n";  // more digits than float32 has
   return text;
 }
 
@@ -53,7 +53,7 @@ class DomainCli : public ::testing::Test {
     }
     return rows;
   }
-  std::set<std::string> parts(const std::string& part) {
+  std::set<std::string> smiles_in(const std::string& part) {
     std::set<std::string> smiles;
     for (const std::string& line : lines_of(scratch.read("R/splits.csv")))
       if (const auto cells = cells_of(line); cells.back() == part) smiles.insert(cells[2]);
@@ -63,7 +63,7 @@ class DomainCli : public ::testing::Test {
   Scratch scratch;
 };
 
-TEST_F(DomainCli, SaysHowFarAMoleculeLies) {
+TEST_F(DomainCli, ReportsSimilarityAndPercentile) {
   const ShellResult trained = train("-o R");
   EXPECT_THAT(trained.err, HasSubstr("fingerprints and embeddings of its 64 training molecules, for"));
   EXPECT_EQ(scratch.read("R/domain.safetensors").find("CCCO"), std::string::npos);
@@ -82,7 +82,7 @@ TEST_F(DomainCli, SaysHowFarAMoleculeLies) {
   EXPECT_GE(std::stod(rows[3]["domain_percentile"]), 50);
 }
 
-TEST_F(DomainCli, TrainingMoleculesLieAtZeroAndOthersDoNot) {
+TEST_F(DomainCli, TrainingMoleculesAreAtPercentileZero) {
   train("-o R");
   scratch.write("new.csv", scratch.read("R/splits.csv"));
   std::map<std::string, int> at_one, total;
@@ -99,11 +99,11 @@ TEST_F(DomainCli, TrainingMoleculesLieAtZeroAndOthersDoNot) {
   EXPECT_LT(at_one["test"], 8);
 }
 
-TEST_F(DomainCli, LabelsNameTheNearest) {
+TEST_F(DomainCli, DomainLabelsShowTheNearestMolecule) {
   const ShellResult trained = train("-o R --domain-labels");
   EXPECT_THAT(trained.err, HasSubstr("with ids, SMILES and true values"));
   const auto rows = score("-m R --domain");
-  const std::set<std::string> learned = parts("train");
+  const std::set<std::string> learned = smiles_in("train");
   std::set<std::string> named;
   for (auto row : rows) {
     if (row["status"] != "ok") continue;
@@ -121,7 +121,7 @@ TEST_F(DomainCli, LabelsNameTheNearest) {
   EXPECT_TRUE(nlohmann::json::parse(json.at(4))["domain_y"].is_null());
 }
 
-TEST_F(DomainCli, PredictionsAreTheSameBits) {
+TEST_F(DomainCli, PredictionsAreBitIdentical) {
   train("-o R");
   auto with = score("-m R --domain"), without = score("-m R");
   for (std::size_t k = 0; k < with.size(); ++k) EXPECT_EQ(with[k]["y_pred"], without[k]["y_pred"]);
@@ -130,7 +130,7 @@ TEST_F(DomainCli, PredictionsAreTheSameBits) {
   for (std::size_t k = 0; k < with.size(); ++k) EXPECT_EQ(with[k], two[k]);
 }
 
-TEST_F(DomainCli, NothingIsKeptWhereNothingShallBe) {
+TEST_F(DomainCli, NoDomainFlagWritesNoDomain) {
   train("-o R --no-domain");
   EXPECT_FALSE(scratch.exists("R/domain.safetensors"));
   const ShellResult scored = run("molgraph-score -m R -i new.csv -o o.csv --domain");
@@ -142,7 +142,7 @@ TEST_F(DomainCli, NothingIsKeptWhereNothingShallBe) {
   EXPECT_THAT(both.err, HasSubstr("--domain-labels would do nothing"));
 }
 
-TEST_F(DomainCli, EnsemblesAndFoldsKeepTheUnion) {
+TEST_F(DomainCli, EnsemblesAndFoldsContainTheUnion) {
   train("-o E --ensemble-size 2 --member-splits");
   EXPECT_TRUE(scratch.exists("E/domain.safetensors"));
   EXPECT_FALSE(scratch.exists("E/model_0/domain.safetensors"));
@@ -158,13 +158,13 @@ TEST_F(DomainCli, EnsemblesAndFoldsKeepTheUnion) {
   EXPECT_THAT(several.err, HasSubstr("several runs are given"));
 }
 
-TEST_F(DomainCli, TheModelsThatLearnValidationKeepItToo) {
+TEST_F(DomainCli, RefitIncludesTheValidationSet) {
   train("-o R --refit");
   EXPECT_EQ(nlohmann::json::parse(run("molgraph-info R --json").out)["holds"]["domain.safetensors"],
             "fingerprints and embeddings of 72 training molecules");
 }
 
-TEST_F(DomainCli, StripTakesMoleculesOutAndPredictionsStay) {
+TEST_F(DomainCli, StripRemovesMoleculesAndKeepsPredictions) {
   train("-o E --ensemble-size 2 --domain-labels");
   EXPECT_THAT(run("molgraph-info E").out, HasSubstr("with ids, SMILES and true values"));
   const auto before = score("-m E");
@@ -183,7 +183,7 @@ TEST_F(DomainCli, StripTakesMoleculesOutAndPredictionsStay) {
   EXPECT_TRUE(scratch.exists("t.csv"));
 }
 
-TEST_F(DomainCli, StripRemovesADamagedDomainAndNamesWhatStays) {
+TEST_F(DomainCli, StripRemovesADamagedDomainAndListsKeptFiles) {
   train("-o B");
   scratch.write("B/gaussian_process.safetensors", "not read");
   scratch.write("B/domain.safetensors", scratch.read("B/domain.safetensors").substr(0, 100));
@@ -195,7 +195,7 @@ TEST_F(DomainCli, StripRemovesADamagedDomainAndNamesWhatStays) {
   EXPECT_FALSE(scratch.exists("B/splits.csv"));
 }
 
-TEST_F(DomainCli, ADamagedFileIsRefused) {
+TEST_F(DomainCli, DamagedFileFailsOnlyWithDomainFlag) {
   train("-o R");
   std::string bytes = scratch.read("R/domain.safetensors");
   bytes[bytes.size() / 2] ^= 1;

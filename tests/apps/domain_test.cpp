@@ -1,4 +1,4 @@
-// Where a molecule lies among those of training: searches against looking at all, places by hand, the file.
+// The applicability domain: searches compared with exhaustive search, hand-computed places, and the file.
 #include "apps/scoring/domain.hpp"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ double tanimoto(const FingerprintBits& a, const FingerprintBits& b) {
   return either > 0 ? static_cast<double>(both) / either : 0;
 }
 
-TEST(FingerprintIndex, FindsWhatLookingAtAllFinds) {
+TEST(FingerprintIndex, MatchesExhaustiveSearch) {
   std::mt19937 draw(5);
   for (const int most : {0, 6, 60, 1500}) {
     std::vector<FingerprintBits> molecules;
@@ -47,15 +47,16 @@ TEST(FingerprintIndex, FindsWhatLookingAtAllFinds) {
       if (q % 4 == 1) query[0] |= molecules[static_cast<std::size_t>(q)][0];
       SimilarMolecule best{-1, 0};
       for (std::size_t k = 0; k < molecules.size(); ++k)
-        if (const double here = tanimoto(query, molecules[k]); here > best.similarity) best = {here, k};
+        if (const double similarity = tanimoto(query, molecules[k]); similarity > best.similarity)
+          best = {similarity, k};
       const SimilarMolecule found = index.most_similar(query);
       EXPECT_DOUBLE_EQ(found.similarity, best.similarity) << most;
-      EXPECT_EQ(found.index, best.index) << most;  // of equally similar ones the first
+      EXPECT_EQ(found.index, best.index) << most;  // tie: the first
     }
   }
 }
 
-TEST(NearestOthers, OthersLeaveOutTheRowItself) {
+TEST(NearestOthers, ExcludeTheRowItself) {
   NearestRows rows(2);
   for (const auto& [x, y] : {std::pair(0.0F, 0.0F), {3.0F, 4.0F}, {0.0F, 1.0F}, {3.0F, 4.0F}}) rows.add({{x, y}});
   rows.finish();
@@ -69,14 +70,14 @@ TEST(NearestOthers, OthersLeaveOutTheRowItself) {
   EXPECT_EQ(found[2].index, 0u);
 }
 
-TEST(NearestOthers, ARowAloneHasNoOther) {
+TEST(NearestOthers, AreNoneForASingleRow) {
   NearestRows rows(3);
   rows.add({{1.0F, 2.0F, 3.0F}});
   rows.finish();
   EXPECT_TRUE(std::isinf(rows.find_others(std::vector<std::size_t>{0})[0].distance));
 }
 
-TEST(NearestOthers, OthersAcrossBlocks) {
+TEST(NearestOthers, AreFoundAcrossBlocks) {
   NearestRows rows(1);
   for (int k = 0; k < 2500; ++k) rows.add({{static_cast<float>(2 * k + (k == 1024 ? -1 : 0))}});
   rows.finish();
@@ -94,7 +95,7 @@ MolecularGraph graph_of(const std::string& smiles) {
 }
 
 /// Ethanol at (0, 0), toluene at (2, 0), pyridine at (0, 1); steps of 0.5 and 0.25.
-Domain three() {
+Domain three_molecules() {
   Domain domain{.space = {.width = 2, .center = {}, .projection = {}, .step = {0.5F, 0.25F}}};
   domain.embeddings = {0, 0, 4, 0, 0, 4};
   for (const char* smiles : {"CCO", "Cc1ccccc1", "c1ccncc1"}) {
@@ -115,22 +116,24 @@ DomainPlace place_of(const DomainIndex& index, const std::string& smiles, const 
   return index.places(std::vector<DomainIndex::Query>{{graph.view(), graph.fingerprint, embedding}})[0];
 }
 
-TEST(DomainIndex, PlacesByHand) {
-  const DomainIndex index(three());
+TEST(DomainIndex, PlacesMatchHandCalculation) {
+  const DomainIndex index(three_molecules());
   const DomainPlace itself = place_of(index, "OCC", {0, 0});
   EXPECT_EQ(itself.similarity, 1);
   EXPECT_EQ(itself.nearest, 0u);
   EXPECT_EQ(itself.percentile, 0);
   EXPECT_TRUE(itself.elements_seen && itself.rings_seen);
 
-  const DomainPlace xylene = place_of(index, "Cc1ccc(C)cc1", {2, 1.5F});  // 1.5 from toluene: farther than 1 and 1
+  // The distance to toluene is 1.5, which exceeds the own distances 1 and 1.
+  const DomainPlace xylene = place_of(index, "Cc1ccc(C)cc1", {2, 1.5F});
   EXPECT_EQ(xylene.nearest, 1u);
   EXPECT_GT(xylene.similarity, 0.4);
   EXPECT_LT(xylene.similarity, 1);
   EXPECT_NEAR(xylene.percentile, 200.0 / 3, 1e-9);
   EXPECT_TRUE(xylene.rings_seen);
 
-  EXPECT_EQ(place_of(index, "CCO", {3, 0}).percentile, 0);  // 1 from toluene: as far as two others, not farther
+  // The distance to toluene is 1, which equals the own distances 1 and 1 but does not exceed them.
+  EXPECT_EQ(place_of(index, "CCO", {3, 0}).percentile, 0);
 
   const DomainPlace strange = place_of(index, "C1CCCCC1Br", {50, 50});
   EXPECT_EQ(strange.percentile, 100);
@@ -141,8 +144,8 @@ TEST(DomainIndex, PlacesByHand) {
   EXPECT_TRUE(place_of(index, "c1ccc2ncccc2c1", {0, 0}).elements_seen);
 }
 
-TEST(DomainIndex, ManyAtOnceAreAsOneByOne) {
-  const DomainIndex index(three());
+TEST(DomainIndex, BatchEqualsSingleQueries) {
+  const DomainIndex index(three_molecules());
   const std::vector<std::string> smiles{"CCN", "CO", "c1ccccc1", "BrBr", "Cc1ccccn1"};
   std::vector<MolecularGraph> graphs;
   std::vector<std::vector<float>> embeddings;
@@ -162,7 +165,7 @@ TEST(DomainIndex, ManyAtOnceAreAsOneByOne) {
   }
 }
 
-TEST(DomainSpace, ProjectsAndStopsAtTheBorder) {
+TEST(DomainSpace, ProjectsAndClampsToTheRange) {
   const DomainSpace space{.width = 3, .center = {1, 1, 1}, .projection = {0, 1, 0, 0.6F, 0, 0.8F}, .step = {0.1F, 1}};
   const std::vector<float> embedding{6, 3, 11};
   std::int8_t stored[2];
@@ -198,8 +201,8 @@ class DomainFile : public ::testing::Test {
   std::string path;
 };
 
-TEST_F(DomainFile, KeepsEverything) {
-  Domain domain = three();
+TEST_F(DomainFile, IsReadAsWritten) {
+  Domain domain = three_molecules();
   domain.labels = DomainLabels{{"a", "", "c,\""}, {"CCO", "Cc1ccccc1", "c1ccncc1"}, {1, NAN, -3.25}};
   write_domain(path, domain, config.featurizer);
   const Domain read = read_domain(path, config);
@@ -217,37 +220,41 @@ TEST_F(DomainFile, KeepsEverything) {
   EXPECT_TRUE(domain_summary(path).labels);
 }
 
-TEST_F(DomainFile, WithoutLabelsHoldsNoText) {
-  write_domain(path, three(), config.featurizer);
+TEST_F(DomainFile, ContainsNoSmilesWithoutLabels) {
+  write_domain(path, three_molecules(), config.featurizer);
   EXPECT_FALSE(read_domain(path, config).labels.has_value());
   EXPECT_FALSE(domain_summary(path).labels);
   EXPECT_EQ(read_file(path).find("c1ccncc1"), std::string::npos);
 }
 
-TEST_F(DomainFile, ThatFitsNoModelIsRefused) {
-  const auto written = [&](const auto& change) {
-    Domain domain = three();
+TEST_F(DomainFile, FailsIfInconsistentOrOfAnotherModel) {
+  const auto problem_with = [&](const auto& change) {
+    Domain domain = three_molecules();
     change(domain);
     write_domain(path, domain, config.featurizer);
     return problem();
   };
-  EXPECT_EQ(written([](Domain&) {}), "");
-  EXPECT_NE(written([](Domain& d) { d.space.width = 3; }).find("another width"), std::string::npos);
-  EXPECT_NE(written([](Domain& d) { d.embeddings.pop_back(); }).find("number of embeddings"), std::string::npos);
-  EXPECT_NE(written([](Domain& d) { d.space.step[0] = 0; }).find("space"), std::string::npos);
-  EXPECT_NE(written([](Domain& d) { d.space.step.push_back(1); }).find("axes"), std::string::npos);
-  EXPECT_NE(written([](Domain& d) { d.space.projection = {1, 0, 0}; }).find("projection"), std::string::npos);
-  EXPECT_NE(written([](Domain& d) { d.own_distances = {2, 1}; }).find("distances"), std::string::npos);
-  EXPECT_NE(written([](Domain& d) { d.own_distances = {NAN}; }).find("distances"), std::string::npos);
-  EXPECT_NE(written([](Domain& d) { std::ranges::reverse(d.ring_systems); }).find("order"), std::string::npos);
-  EXPECT_NE(written([](Domain& d) { d.bits.clear(), d.embeddings.clear(); }).find("no molecule"), std::string::npos);
-  EXPECT_NE(written([](Domain& d) { d.labels = DomainLabels{{"a"}, {"C"}, {1}}; }).find("labels"), std::string::npos);
-  EXPECT_NE(written([](Domain& d) {
+  EXPECT_EQ(problem_with([](Domain&) {}), "");
+  EXPECT_NE(problem_with([](Domain& d) { d.space.width = 3; }).find("another width"), std::string::npos);
+  EXPECT_NE(problem_with([](Domain& d) { d.embeddings.pop_back(); }).find("number of embeddings"), std::string::npos);
+  EXPECT_NE(problem_with([](Domain& d) { d.space.step[0] = 0; }).find("space"), std::string::npos);
+  EXPECT_NE(problem_with([](Domain& d) { d.space.step.push_back(1); }).find("axes"), std::string::npos);
+  EXPECT_NE(problem_with([](Domain& d) { d.space.projection = {1, 0, 0}; }).find("projection"), std::string::npos);
+  EXPECT_NE(problem_with([](Domain& d) { d.own_distances = {2, 1}; }).find("distances"), std::string::npos);
+  EXPECT_NE(problem_with([](Domain& d) { d.own_distances = {NAN}; }).find("distances"), std::string::npos);
+  EXPECT_NE(problem_with([](Domain& d) { std::ranges::reverse(d.ring_systems); }).find("order"), std::string::npos);
+  EXPECT_NE(problem_with([](Domain& d) { d.bits.clear(), d.embeddings.clear(); }).find("no molecule"),
+            std::string::npos);
+  EXPECT_NE(problem_with([](Domain& d) {
+              d.labels = DomainLabels{{"a"}, {"C"}, {1}};
+            }).find("labels"),
+            std::string::npos);
+  EXPECT_NE(problem_with([](Domain& d) {
               d.labels = DomainLabels{{"a", "b", "c"}, {"C", "C", "C"}, {1, INFINITY, 2}};
             }).find("infinite"),
             std::string::npos);
   config.featurizer.features = Features::ogb;
-  EXPECT_EQ(written([](Domain&) {}), "");
+  EXPECT_EQ(problem_with([](Domain&) {}), "");
   config.featurizer.features = Features::molgraph;
   EXPECT_NE(problem().find("another featuriser"), std::string::npos);
 }

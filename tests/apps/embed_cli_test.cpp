@@ -1,4 +1,4 @@
-// molgraph-embed as its users run it: one row per input row, ids beside them, NaN where there is no molecule.
+// molgraph-embed on the command line: one row per input row, with IDs, and NaN for invalid molecules.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -21,7 +21,7 @@ class EmbedTest : public testing::Test {
 
   ShellResult embed(const std::string& arguments) { return scratch.run(bin_dir(), "molgraph-embed " + arguments); }
 
-  /// Rows of OUT.csv, without the header.
+  /// The rows of out.csv, without the header.
   std::vector<std::vector<std::string>> csv(const std::string& arguments) {
     const auto result = embed(arguments + " -o out.csv");
     EXPECT_EQ(result.code, 0) << result.err;
@@ -45,7 +45,7 @@ std::vector<float> npy_floats(const std::string& bytes, std::string& header) {
   return values;
 }
 
-TEST_F(EmbedTest, TextHasIdsStatusesAndNaN) {
+TEST_F(EmbedTest, CsvHasIdsStatusesAndNaN) {
   const auto rows = csv("-m run -i in.csv");
   EXPECT_EQ(lines_of(scratch.read("out.csv"))[0].substr(0, 31), "id,smiles,status,reason,e0,e1,e");
   ASSERT_EQ(rows.size(), 3u);
@@ -57,7 +57,7 @@ TEST_F(EmbedTest, TextHasIdsStatusesAndNaN) {
   EXPECT_EQ(rows[1].back(), "nan");
 }
 
-TEST_F(EmbedTest, NpyEqualsTheTextAndKeepsTheIdsBesideIt) {
+TEST_F(EmbedTest, NpyEqualsTheCsvAndWritesIdsToARowsFile) {
   const auto rows = csv("-m run -i in.csv --pooling mean");
   ASSERT_EQ(embed("-m run -i in.csv --pooling mean -o out.npy").code, 0);
   std::string header;
@@ -78,7 +78,7 @@ TEST_F(EmbedTest, NpzOpensInNumpy) {
   for (const char* name : {"embeddings.npy", "ids.npy", "smiles.npy", "status.npy"}) {
     EXPECT_NE(scratch.read("out.npz").find(name), std::string::npos) << name;
   }
-  if (scratch.run(bin_dir(), "python3 -c 'import numpy'").code != 0) GTEST_SKIP() << "python3 has no numpy here";
+  if (scratch.run(bin_dir(), "python3 -c 'import numpy'").code != 0) GTEST_SKIP() << "python3 has no NumPy";
   const auto result = scratch.run(
       bin_dir(),
       "python3 -c \"import numpy as np; f = np.load('out.npz'); e = f['embeddings']; print(e.shape, e.dtype, "
@@ -87,12 +87,12 @@ TEST_F(EmbedTest, NpzOpensInNumpy) {
       << result.err;
 }
 
-TEST_F(EmbedTest, NpzWithAVeryLongSmiles) {
-  std::string table = "smiles\n" + std::string(60'000, '(') + "\n";  // no molecule, and yet it stands in the file
+TEST_F(EmbedTest, NpzHoldsAVeryLongSmiles) {
+  std::string table = "smiles\n" + std::string(60'000, '(') + "\n";  // invalid, but the output contains its text
   for (int row = 0; row < 1000; ++row) table += "CCO\n";
   scratch.write("long.csv", table);
   ASSERT_EQ(embed("-m run -i long.csv -o long.npz").code, 0);
-  if (scratch.run(bin_dir(), "python3 -c 'import numpy'").code != 0) GTEST_SKIP() << "python3 has no numpy here";
+  if (scratch.run(bin_dir(), "python3 -c 'import numpy'").code != 0) GTEST_SKIP() << "python3 has no NumPy";
   const auto result = scratch.run(bin_dir(),
                                   "python3 -c \"import numpy as np; f = np.load('long.npz'); s = f['smiles']; b = "
                                   "f['smiles_utf8']; o = f['smiles_offsets']; "
@@ -102,8 +102,8 @@ TEST_F(EmbedTest, NpzWithAVeryLongSmiles) {
   EXPECT_EQ(result.out, "(1001,) True CCO 60000 CCO 1 of the smiles are longer than 1001\n") << result.err;
 }
 
-TEST_F(EmbedTest, WhatFloat16CannotHoldIsNoEmbedding) {
-  const auto rows = csv("-m run -i in.csv --pooling sum --layer 0");  // sums of atoms' rows
+TEST_F(EmbedTest, ValuesBeyondFloat16AreNotEmbeddings) {
+  const auto rows = csv("-m run -i in.csv --pooling sum --layer 0");  // sums of atom rows
   ASSERT_EQ(rows[2][2], "ok");
   auto config = tiny_config(graphormer_architecture(), {"y"});
   save_tiny_run(scratch.path("big"), config, 1);
@@ -116,7 +116,7 @@ TEST_F(EmbedTest, WhatFloat16CannotHoldIsNoEmbedding) {
   EXPECT_EQ(lines_of(scratch.read("half.npy.rows.csv"))[1], "first,CCO,ok,");
 }
 
-TEST_F(EmbedTest, JsonLines) {
+TEST_F(EmbedTest, JsonLinesHaveNullForInvalidRows) {
   ASSERT_EQ(embed("-m run -i in.csv -o out.jsonl.gz && gunzip out.jsonl.gz").code, 0);
   const auto lines = lines_of(scratch.read("out.jsonl"));
   ASSERT_EQ(lines.size(), 3u);
@@ -127,7 +127,7 @@ TEST_F(EmbedTest, JsonLines) {
   EXPECT_EQ(second["status"], "invalid_smiles");
 }
 
-TEST_F(EmbedTest, LayersPoolingAndLength) {
+TEST_F(EmbedTest, LayersPoolingAndNormalisation) {
   const auto layers = csv("-m run -i in.csv --layer 0 -1"), last = csv("-m run -i in.csv");
   ASSERT_EQ(layers[0].size(), 4u + 2 * kTinyWidth);
   for (std::size_t e = 0; e < kTinyWidth; ++e) EXPECT_EQ(layers[0][4 + kTinyWidth + e], last[0][4 + e]);
@@ -139,7 +139,7 @@ TEST_F(EmbedTest, LayersPoolingAndLength) {
   EXPECT_NEAR(length, 1, 1e-5);
 }
 
-TEST_F(EmbedTest, RowNumbersStandInForIdsAndPipesWork) {
+TEST_F(EmbedTest, RowNumbersReplaceIdsAndPipesWork) {
   const auto result = scratch.run(bin_dir(), "printf 'smiles\\nC\\nCC\\n' | molgraph-embed -m run -i - -o -");
   EXPECT_EQ(result.code, 0) << result.err;
   const auto lines = lines_of(result.out);

@@ -1,4 +1,4 @@
-// Explanations from training to the columns of molgraph-score.
+// Explanations, from training to the columns of molgraph-score.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,9 +17,9 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 const std::string kTiny = " --epochs 2 --layers 1 --width 16 --ffn 16 --heads 2 --threads 1 ";
-const std::string kAlone = kTiny + "--no-baselines ";
-constexpr double kRounding = 1e-5;  // of cells, which have the digits of floats
-constexpr double kComplete = 0.01;  // of the difference, or of a tenth of the target's deviation (about 2)
+const std::string kNoBaselines = kTiny + "--no-baselines ";
+constexpr double kRounding = 1e-5;  // cells have the digits of float32
+constexpr double kComplete = 0.01;  // of the difference, or of 0.1 standard deviations of the target (about 2)
 
 std::string table(bool with_class) {
   std::string text = with_class ? "smiles,y,kind\n" : "smiles,y\n";
@@ -40,7 +40,7 @@ double number(const Row& row, const std::string& column) {
   return found == row.end() ? 0 : std::stod(found->second);
 }
 
-/// Its atoms' sum, and how many there are.
+/// The sum of a cell's atom attributions, and the number of atoms.
 std::pair<double, int> sum_of(const std::string& cell) {
   std::istringstream numbers(cell);
   double sum = 0;
@@ -56,7 +56,7 @@ class ExplainCli : public ::testing::Test {
     scratch.write("in.csv", "smiles\nCCO\nc1ccccc1CC(=O)O\nnot one\nC\nCCCCCCCCCN\n");
   }
   ShellResult run(const std::string& command) const { return scratch.run(bin_dir(), command); }
-  void train(const std::string& arguments, const std::string& tiny = kAlone) const {
+  void train(const std::string& arguments, const std::string& tiny = kNoBaselines) const {
     const ShellResult result = run("molgraph-train " + arguments + tiny);
     EXPECT_EQ(result.code, 0) << result.err;
   }
@@ -71,7 +71,7 @@ class ExplainCli : public ::testing::Test {
     }
     return all;
   }
-  /// Scores in.csv and checks every sum; of classes the log-odds where `logit`.
+  /// Scores in.csv and checks every sum. With `logit`, sums are compared with log-odds.
   std::vector<Row> explained(const std::string& model, const std::string& target = "y", bool logit = false) const {
     const ShellResult result = run("molgraph-score -m " + model + " -i in.csv -o out.csv --explain atoms");
     EXPECT_EQ(result.code, 0) << result.err;
@@ -81,7 +81,8 @@ class ExplainCli : public ::testing::Test {
         EXPECT_EQ(row.at(target + "_atoms") + row.at(target + "_baseline"), "");
         continue;
       }
-      const double said = number(row, target + "_pred"), value = logit ? std::log(said / (1 - said)) : said;
+      const double prediction = number(row, target + "_pred"),
+                   value = logit ? std::log(prediction / (1 - prediction)) : prediction;
       const double base = number(row, target + "_baseline");
       const double sum = base + sum_of(row.at(target + "_atoms")).first + number(row, target + "_descriptors") +
                          number(row, target + "_blend");
@@ -95,7 +96,7 @@ class ExplainCli : public ::testing::Test {
   Scratch scratch;
 };
 
-TEST_F(ExplainCli, ColumnsSumToThePredictionAndTheRestStaysAsItIs) {
+TEST_F(ExplainCli, ColumnsSumToThePredictionAndOthersAreUnchanged) {
   train("t.csv -o R --descriptors none");
   const auto all = explained("R");
   EXPECT_EQ(sum_of(all[0].at("y_atoms")).second, 3);
@@ -115,7 +116,7 @@ TEST_F(ExplainCli, ColumnsSumToThePredictionAndTheRestStaysAsItIs) {
     }
   }
   EXPECT_THAT(scratch.read("plain.csv"), Not(HasSubstr("y_atoms")));
-  // Neither the threads nor the windows change a byte.
+  // The output does not depend on the threads or the batch size.
   ASSERT_EQ(run("molgraph-score -m R -i in.csv -o two.csv --explain atoms --threads 2 --batch-size 2").code, 0);
   EXPECT_EQ(scratch.read("two.csv"), scratch.read("all.csv"));
   ASSERT_EQ(run("molgraph-score -m R -i in.csv -o out.jsonl --explain atoms").code, 0);
@@ -127,7 +128,7 @@ TEST_F(ExplainCli, ColumnsSumToThePredictionAndTheRestStaysAsItIs) {
 }
 
 TEST_F(ExplainCli, DescriptorsBlendsEnsemblesFoldsAndRefitsAreExplained) {
-  train("t.csv -o B --no-out-of-fold", kTiny);  // numbers of a table of one's own: descriptors and a blend
+  train("t.csv -o B --no-out-of-fold", kTiny);  // regression on an own table: descriptors and a blend by default
   const auto blended = explained("B");
   EXPECT_NE(number(blended[0], "y_descriptors"), 0);
   EXPECT_TRUE(blended[0].contains("y_blend"));
@@ -139,7 +140,7 @@ TEST_F(ExplainCli, DescriptorsBlendsEnsemblesFoldsAndRefitsAreExplained) {
   train("t.csv -o X --refit");
   explained("X");
   EXPECT_THAT(run("molgraph-info X").out, Not(HasSubstr("missing")));
-  // The refit model has learned the validation part, too: its mean is over more atoms.
+  // The refit model also learns the validation set, so its mean is over more atoms.
   train("t.csv -o P");
   const auto atoms = [&](const std::string& folder) {
     return nlohmann::json::parse(run("molgraph-info --json " + folder).out)["explanation"]["atoms"].get<int>();
@@ -147,7 +148,7 @@ TEST_F(ExplainCli, DescriptorsBlendsEnsemblesFoldsAndRefitsAreExplained) {
   EXPECT_GT(atoms("X"), atoms("P"));
 }
 
-TEST_F(ExplainCli, TheProbabilityThatIsShownIsExplained) {
+TEST_F(ExplainCli, CalibratedProbabilityIsExplained) {
   scratch.write("k.csv", table(true));
   train("k.csv -o K --target-columns kind --lr 0.01 --from none --split-sizes 0.5 0.4 0.1 ",
         " --epochs 1 --batch-size 8 --layers 1 --width 16 --ffn 16 --heads 2 --threads 1 --no-baselines");
@@ -156,7 +157,7 @@ TEST_F(ExplainCli, TheProbabilityThatIsShownIsExplained) {
   explained("K", "kind", true);
 }
 
-TEST_F(ExplainCli, ARunThatHasNoneScoresAndSaysWhatItLacks) {
+TEST_F(ExplainCli, RunWithoutExplanationFileStillScores) {
   train("t.csv -o R --descriptors none --no-out-of-fold");
   ASSERT_EQ(run("molgraph-score -m R -i in.csv -o a.csv && mv R/explanation.safetensors kept").code, 0);
   const ShellResult lost = run("molgraph-score -m R -i in.csv -o x.csv --explain atoms");
@@ -181,7 +182,7 @@ TEST_F(ExplainCli, ARunThatHasNoneScoresAndSaysWhatItLacks) {
   EXPECT_EQ(run("molgraph-score -m R -i in.csv -o x.csv --explain atoms").code, 4);
 }
 
-TEST_F(ExplainCli, WhatCannotBeIsRefused) {
+TEST_F(ExplainCli, RejectsInvalidOptions) {
   train("t.csv -o R --descriptors none");
   for (const char* bad : {"--explain bonds", "--explain", "--explain atoms --precision bf16"})
     EXPECT_EQ(run(std::string("molgraph-score -m R -i in.csv -o x.csv ") + bad).code, 2) << bad;
@@ -189,7 +190,7 @@ TEST_F(ExplainCli, WhatCannotBeIsRefused) {
   EXPECT_FALSE(scratch.exists("x.csv"));
 }
 
-TEST_F(ExplainCli, PicturesAreDrawnOfEachRow) {
+TEST_F(ExplainCli, DrawsAPictureOfEachRow) {
   train("t.csv -o R --descriptors none");
   scratch.write("draw.csv", "smiles,id\nCC(=O)Oc1ccccc1C(=O)O,as/../pirin\nnot one,x\n[2H]OC,\nC,<&>\n");
   ASSERT_EQ(run("molgraph-score -m R -i draw.csv -o out.csv --explain atoms --draw pictures").code, 0);
@@ -202,7 +203,7 @@ TEST_F(ExplainCli, PicturesAreDrawnOfEachRow) {
       run("python3 -c 'import xml.dom.minidom, glob\nfor f in glob.glob(\"pictures/*.svg\"): "
           "print(xml.dom.minidom.parse(f).documentElement.tagName)'");
   EXPECT_EQ(read.out, "svg\nsvg\nsvg\n") << read.err;
-  // The largest of all has the full colour: orange above 0, blue below.
+  // The largest attribution has the full colour: orange if positive, blue if negative.
   double largest = 0;
   std::istringstream numbers(rows("out.csv")[0].at("y_atoms"));
   for (double one = 0; numbers >> one;) largest = std::abs(one) > std::abs(largest) ? one : largest;
@@ -215,7 +216,7 @@ TEST_F(ExplainCli, PicturesAreDrawnOfEachRow) {
   EXPECT_FALSE(scratch.exists("x.csv") || scratch.exists("new"));
 }
 
-TEST_F(ExplainCli, AnInterruptedOutputGoesOn) {
+TEST_F(ExplainCli, InterruptedOutputResumes) {
   train("t.csv -o R --descriptors none");
   std::string many = "smiles\n";
   for (int k = 0; k < 4000; ++k) many += "C" + std::string(static_cast<std::size_t>(k % 60), 'C') + "O\n";
@@ -224,7 +225,8 @@ TEST_F(ExplainCli, AnInterruptedOutputGoesOn) {
   const std::string call = "molgraph-score -m R -i many.csv -o part.csv --explain atoms --threads 1";
   EXPECT_EQ(run("timeout -s INT 1 " + call).code, 124);
   ASSERT_TRUE(scratch.exists("part.csv.part"));
-  EXPECT_EQ(run("molgraph-score -m R -i many.csv -o part.csv --threads 1 --resume").code, 4) << "without the columns";
+  EXPECT_EQ(run("molgraph-score -m R -i many.csv -o part.csv --threads 1 --resume").code, 4)
+      << "without the explanation columns";
   const ShellResult resumed = run(call + " --resume");
   ASSERT_EQ(resumed.code, 0) << resumed.err;
   EXPECT_EQ(scratch.read("part.csv"), scratch.read("whole.csv"));

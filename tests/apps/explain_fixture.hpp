@@ -1,4 +1,4 @@
-// A run that can be explained, and a check of its sums: for the tests of explanations.
+// Fixture for the tests of explanations: a run that can be explained, and a check of the sums.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,9 +15,11 @@
 
 namespace molgraph::test {
 
-inline constexpr double kComplete = 0.01, kFloor = 0.1;  // of the issue: 1 % of max(|difference|, 0.1 deviations)
-inline constexpr double kSymmetric = 1e-5;               // in deviations: float32 sums over the atoms in another order
-inline constexpr double kScale = 2, kShift = 3;          // save_tiny_run()
+/// Required precision of a sum: 1 % of max(|difference|, 0.1 standard deviations).
+inline constexpr double kComplete = 0.01, kFloor = 0.1;
+/// In standard deviations: float32 sums over the atoms in another order.
+inline constexpr double kSymmetric = 1e-5;
+inline constexpr double kScale = 2, kShift = 3;  // as in save_tiny_run()
 
 using Texts = std::vector<std::string>;
 inline const Texts kMolecules{"CCO",         "c1ccccc1C(=O)O",      "C",
@@ -29,7 +31,7 @@ inline double total(const TargetExplanation& of) {
 
 class Explain : public ::testing::Test {
  protected:
-  /// A run whose model has learned kMolecules, as far as its file says.
+  /// Saves a run whose explanation file has kMolecules as training molecules.
   std::string save(const std::string& name, const ModelConfig& config, std::uint64_t seed = 11) const {
     const std::string folder = scratch.path(name);
     save_tiny_run(folder, config, seed);
@@ -54,7 +56,7 @@ class Explain : public ::testing::Test {
     options.explain = method;
     return options;
   }
-  /// Of the run's first target; checks that the sum is the prediction's.
+  /// Explanations of the run's first target. Checks that the sums of all targets equal the predictions.
   std::vector<TargetExplanation> explained(const Texts& runs, const Texts& molecules = kMolecules) const {
     const Predictor predictor(runs, explaining());
     const auto predictions = predictor.predict(molecules);

@@ -1,4 +1,4 @@
-// Explanations of ensembles, blends, descriptors and classes; attention rollout; refusals.
+// Explanations of ensembles, blends, descriptors and classes; attention rollout; errors.
 #include <array>
 #include <filesystem>
 
@@ -12,17 +12,17 @@
 namespace molgraph::test {
 namespace {
 
-TEST_F(Explain, AnEnsemblesAreTheMeans) {
+TEST_F(Explain, EnsembleAttributionsAreMeans) {
   const ModelConfig config = tiny_config(grpe_architecture(), {"a"});
   const std::string first = save("a", config, 1), second = save("b", config, 2);
   const auto one = explained({first}), other = explained({second}), both = explained({first, second});
   for (std::size_t i = 0; i < kMolecules.size(); ++i)
-    for (std::size_t k = 0; k < both[i].atoms.size(); ++k)  // each alone may have had fewer nodes
+    for (std::size_t k = 0; k < both[i].atoms.size(); ++k)  // a single model may use fewer quadrature nodes
       EXPECT_NEAR(both[i].atoms[k], (one[i].atoms[k] + other[i].atoms[k]) / 2, 0.02 * kScale);
   EXPECT_NEAR(both[0].baseline, (one[0].baseline + other[0].baseline) / 2, 1e-9);
 }
 
-/// Trees without a tree: they say `value` of every molecule and have the share given.
+/// Writes a tree file without trees: it predicts `value` for every molecule and has the given share.
 void write_constant(const std::string& run, const ModelConfig& config, double value, double share) {
   const auto outputs = static_cast<std::size_t>(config.task.num_outputs());
   Trees trees;
@@ -34,7 +34,7 @@ void write_constant(const std::string& run, const ModelConfig& config, double va
   write_trees(run + "/" + kTreesFile, trees, config.featurizer);
 }
 
-TEST_F(Explain, ABlendsPartHasAColumnAndTheModelItsShare) {
+TEST_F(Explain, BlendTermIsSeparateAndAtomsAreScaledByTheShare) {
   ModelConfig config = tiny_config(grpe_architecture(), {"a"});
   const std::string alone = save("alone", config), blended = save("blended", config);
   write_constant(blended, config, 10, 0.25);
@@ -55,7 +55,7 @@ TEST_F(Explain, ABlendsPartHasAColumnAndTheModelItsShare) {
   EXPECT_NE(explanations[1].blend, 0);
 }
 
-TEST_F(Explain, DescriptorsHaveAColumn) {
+TEST_F(Explain, DescriptorsHaveTheirOwnTerm) {
   ModelConfig config = tiny_config(grpe_architecture(), {"a"});
   config.input_names = {"mass", "charge"};
   config.model.head.inputs = 2;
@@ -71,12 +71,12 @@ TEST_F(Explain, DescriptorsHaveAColumn) {
   for (std::size_t i = 0; i < 4; ++i) {
     const TargetExplanation& one = explanations[i].targets.at(0);
     EXPECT_NEAR(total(one), predictions[i].values[0], 0.01 * std::max(std::abs(one.prediction - one.baseline), 0.2));
-    // Every atom as at the mean of the numbers; what the numbers change is theirs.
+    // Atoms are explained at the mean descriptors. The descriptors get the difference to the actual values.
     EXPECT_EQ(one.atoms, explanations[0].targets[0].atoms);
     EXPECT_NEAR(one.descriptors, predictions[i].values[0] - predictions[0].values[0], 1e-5);
   }
   EXPECT_NE(explanations[1].targets[0].descriptors, 0);
-  EXPECT_NE(explanations[2].targets[0].descriptors, 0) << "a missing number has a stand-in of its own";
+  EXPECT_NE(explanations[2].targets[0].descriptors, 0) << "a missing value has its own replacement";
 }
 
 TEST_F(Explain, ClassesAreExplainedInLogits) {
@@ -109,7 +109,7 @@ TEST_F(Explain, RolloutIsTheProductOfAttentions) {
   EXPECT_EQ(all[1].status, RowStatus::invalid_smiles);
   EXPECT_DOUBLE_EQ(all[2].rollout.at(0), 1);
   for (const double value : all[3].rollout) EXPECT_NEAR(value, 1.0 / 6, 1e-9);
-  // Without queries and keys' terms attention is uniform: of N tokens each gets 1/N in every layer.
+  // Without queries and key terms, attention is uniform: each of N tokens gets 1/N in every layer.
   set_encoding(config.encoder(), encoding_from_string("none"));
   const std::string uniform = save("uniform", config);
   for (int l = 0; l < kTinyLayers; ++l)
@@ -127,14 +127,14 @@ TEST_F(Explain, RolloutIsTheProductOfAttentions) {
   EXPECT_NEAR(tokens[1], 0.75 / 4, 1e-9);
 }
 
-TEST_F(Explain, WhatIsNotThereIsRefused) {
+TEST_F(Explain, UnavailableExplanationsFail) {
   const ModelConfig config = tiny_config(grpe_architecture(), {"a"});
   const std::string run = save("run", config);
   EXPECT_THROW(Predictor({run}).explain(Texts{"C"}), UsageError);
   PredictorOptions bf16 = explaining();
   bf16.precision = Precision::bf16;
   EXPECT_THROW(Predictor({run}, bf16), UsageError);
-  // A file of another model.
+  // An explanation file of another model.
   ModelConfig wide = config;
   wide.encoder().width = 24;
   std::filesystem::copy(save("wide", wide) + "/explanation.safetensors", run + "/explanation.safetensors",

@@ -1,4 +1,4 @@
-// Attributions of one model to atoms: their sums against predictions, their values against the formula and by hand.
+// Atom attributions of one model: sums compared with predictions, values with the formula and hand calculations.
 #include <array>
 #include <map>
 
@@ -12,7 +12,7 @@
 namespace molgraph::test {
 namespace {
 
-TEST_F(Explain, EveryEncodingsAttributionsSumToItsPrediction) {
+TEST_F(Explain, AttributionsSumToPredictionForEveryEncoding) {
   for (const Encoding& encoding : encodings()) {
     SCOPED_TRACE(encoding.name);
     ModelConfig config = tiny_config(encoding.path_bias ? graphormer_architecture() : grpe_architecture(), {"a", "b"});
@@ -22,7 +22,7 @@ TEST_F(Explain, EveryEncodingsAttributionsSumToItsPrediction) {
   }
 }
 
-TEST_F(Explain, EveryReadoutNormAndHeadDoes) {
+TEST_F(Explain, AttributionsSumForEveryReadoutNormAndHead) {
   for (const Readout readout : {Readout::sum, Readout::mean, Readout::virtual_node})
     for (const bool post : {false, true}) {
       ModelConfig config = tiny_config(graphormer_architecture(), {"a"});
@@ -38,8 +38,8 @@ TEST_F(Explain, EveryReadoutNormAndHeadDoes) {
     }
 }
 
-// Places of atoms among them: walks, eigenvectors, paths and rings.
-TEST_F(Explain, RowsAreTheEnginesNodeInput) {
+// The rows include the position encodings: walks, eigenvectors, paths and rings.
+TEST_F(Explain, NodeRowsMatchTheEngine) {
   for (const Encoding& encoding : encodings()) {
     ModelConfig config = tiny_config(encoding.path_bias ? graphormer_architecture() : grpe_architecture(), {"a"});
     set_encoding(config.encoder(), encoding);
@@ -64,8 +64,8 @@ TEST_F(Explain, RowsAreTheEnginesNodeInput) {
   }
 }
 
-// A model that is a sum over atoms by its weights: no attention, no FFN, no last LayerNorm, the sum of the rows read.
-TEST_F(Explain, ALinearModelsAttributionsAreItsTerms) {
+// The weights make the model a sum over atoms: no attention, no FFN, no final LayerNorm, sum readout.
+TEST_F(Explain, LinearModelAttributionsAreItsTerms) {
   ModelConfig config = tiny_config(graphormer_architecture(), {"a"});
   config.encoder().readout = Readout::sum;
   config.encoder().final_norm = false;
@@ -82,7 +82,7 @@ TEST_F(Explain, ALinearModelsAttributionsAreItsTerms) {
   const NodeMean mean = read_node_mean(run + "/explanation.safetensors", config);
   EXPECT_EQ(mean.molecules, 6);
   EXPECT_EQ(mean.atoms, 3 + 9 + 1 + 2 + 11 + 13);
-  // Rows of ethanol's atoms, written out: the tables of node.atom one after the other, and the degrees.
+  // The rows of ethanol's atoms from their parts: the concatenated tables of node.atom, and the degrees.
   const auto graph = std::get<MolecularGraph>(Featurizer(config.featurizer).smiles("CCO"));
   const FeatureShape& shape = feature_shape(config.featurizer.features);
   const TargetExplanation one = explained({run}, {"CCO"})[0];
@@ -100,12 +100,13 @@ TEST_F(Explain, ALinearModelsAttributionsAreItsTerms) {
                          c];
       sum += tensor("head.linear.weight")[c] * (x - mean.row[static_cast<std::size_t>(c)]);
     }
-    EXPECT_NEAR(one.atoms[i], kScale * sum / 16, 1e-5) << i;  // the head reads a sixteenth of the sum
+    EXPECT_NEAR(one.atoms[i], kScale * sum / 16, 1e-5) << i;  // the head reads 1/16 of the sum
   }
 }
 
-// The integrand is the derivative along the path: in the formula, by differences, one atom moved at a time.
-TEST_F(Explain, AttributionsAreTheFormulasIntegral) {
+// The integrand is the derivative along the path. The test computes it from the formula by finite differences, moving
+// one atom at a time.
+TEST_F(Explain, AttributionsMatchTheIntegralOfTheFormula) {
   for (const Architecture* architecture : {&graphormer_architecture(), &grpe_architecture()}) {
     const ModelConfig config = tiny_config(*architecture, {"a", "b"});
     const std::string run = save("run", config);
@@ -125,22 +126,23 @@ TEST_F(Explain, AttributionsAreTheFormulasIntegral) {
     for (std::size_t k = 0; k < rule.node.size(); ++k)
       for (std::size_t i = 0; i < atoms; ++i) {
         const auto at = [&](double step) {
-          formula::Matrix place(static_cast<std::int64_t>(atoms) + 1, kTinyWidth);
+          formula::Matrix perturbation(static_cast<std::int64_t>(atoms) + 1, kTinyWidth);
           for (std::size_t j = 0; j < moved.size(); ++j)
-            place.values[width + j] = (rule.node[k] - 1 + (j / width == i ? step : 0)) * moved[j];
-          return formula::run(plan, batch, 0, parameters, {}, place).scaled[0];
+            perturbation.values[width + j] = (rule.node[k] - 1 + (j / width == i ? step : 0)) * moved[j];
+          return formula::run(plan, batch, 0, parameters, {}, perturbation).scaled[0];
         };
         expected[i] += rule.weight[k] * (at(kStep) - at(-kStep)) / (2 * kStep);
       }
     const TargetExplanation one = explained({run}, {"CC(=O)N"})[0];
     const double scale = std::abs(*std::ranges::max_element(expected, {}, [](double v) { return std::abs(v); }));
-    // The quadrature ends where the sum is complete to 1 %.
+    // The quadrature stops when the sum is complete to 1 %.
     for (std::size_t i = 0; i < atoms; ++i) EXPECT_NEAR(one.atoms[i], kScale * expected[i], 0.02 * kScale * scale) << i;
   }
 }
 
-// The node input's gradient alone: as beside those of all parameters, which are not harmed afterwards.
-TEST_F(Explain, GradientsThatNobodyWantsChangeNothing) {
+// The gradient of the node input is the same without the parameters' gradients. Later parameter gradients are
+// unchanged.
+TEST_F(Explain, InputGradientAloneIsUnchanged) {
   ModelConfig config = tiny_config(graphormer_architecture(), {"a", "b"});
   config.encoder().terms.topology_value = true;
   const std::string run = save("run", config);
@@ -156,14 +158,15 @@ TEST_F(Explain, GradientsThatNobodyWantsChangeNothing) {
     molecules.push_back(std::get<MolecularGraph>(Featurizer(config.featurizer).smiles(smiles)));
   for (const MolecularGraph& molecule : molecules) graphs.push_back(molecule.view());
   const GraphBatch batch = pack(graphs, std::vector<std::int64_t>(graphs.size()), engine->pack_options());
-  const auto pass = [&](bool wanted) {
+  const auto pass = [&](bool with_parameters) {
     std::map<std::string, std::vector<float>> gradients;
     for (const ParameterSpec& spec : parameters_of(plan))
       gradients[spec.name].resize(static_cast<std::size_t>(spec.size()));
     std::vector<float> scaled(graphs.size() * 2), input(static_cast<std::size_t>(batch.num_tokens()) * kTinyWidth);
     engine->gradients(
         batch, {}, [](std::size_t, const float* y, float* dy) { dy[0] = y[1], dy[1] = 1; }, scaled.data(),
-        [&](const std::string& name) { return wanted ? gradients.at(name).data() : nullptr; }, nullptr, input.data());
+        [&](const std::string& name) { return with_parameters ? gradients.at(name).data() : nullptr; }, nullptr,
+        input.data());
     return std::pair(input, gradients);
   };
   const auto before = pass(true), without = pass(false), after = pass(true);
@@ -185,7 +188,7 @@ TEST_F(Explain, GaussLegendreIsExactForPolynomials) {
   EXPECT_NEAR(sum * 1001, 1, 1e-10);
 }
 
-TEST_F(Explain, SymmetricAtomsGetEqualNumbers) {
+TEST_F(Explain, SymmetricAtomsGetEqualAttributions) {
   for (const char* name : {"grpe", "graphormer", "grpe-walk"}) {
     const Encoding& encoding = encoding_from_string(name);
     ModelConfig config = tiny_config(encoding.path_bias ? graphormer_architecture() : grpe_architecture(), {"a"});
@@ -200,19 +203,19 @@ TEST_F(Explain, SymmetricAtomsGetEqualNumbers) {
   }
 }
 
-TEST_F(Explain, AtomsStandInTheOrderOfTheText) {
+TEST_F(Explain, AtomsFollowTheOrderOfTheSmiles) {
   const std::string run = save("run", tiny_config(grpe_architecture(), {"a"}));
-  const auto of = explained({run}, {"CCO", "OCC", "C(O)C", "[H]OCC", "[2H]OCC"});
+  const auto explanations = explained({run}, {"CCO", "OCC", "C(O)C", "[H]OCC", "[2H]OCC"});
   const std::array<std::size_t, 3> reversed{2, 1, 0}, branched{1, 2, 0};
   for (std::size_t i = 0; i < 3; ++i) {
-    EXPECT_NEAR(of[0].atoms[i], of[1].atoms[reversed[i]], kSymmetric * kScale);
-    EXPECT_NEAR(of[0].atoms[branched[i]], of[2].atoms[i], kSymmetric * kScale);
-    EXPECT_EQ(of[3].atoms[i], of[1].atoms[i]) << "a hydrogen that is written belongs to its heavy atom";
+    EXPECT_NEAR(explanations[0].atoms[i], explanations[1].atoms[reversed[i]], kSymmetric * kScale);
+    EXPECT_NEAR(explanations[0].atoms[branched[i]], explanations[2].atoms[i], kSymmetric * kScale);
+    EXPECT_EQ(explanations[3].atoms[i], explanations[1].atoms[i]) << "an explicit hydrogen belongs to its heavy atom";
   }
-  EXPECT_EQ(of[4].atoms.size(), 4u) << "deuterium is an atom";
+  EXPECT_EQ(explanations[4].atoms.size(), 4u) << "deuterium is an atom";
 }
 
-TEST_F(Explain, OneAtomHasAllAndNumbersDoNotDependOnTheirCompany) {
+TEST_F(Explain, AttributionsDoNotDependOnTheBatch) {
   const std::string run = save("run", tiny_config(graphormer_architecture(), {"a"}));
   const auto together = explained({run});
   EXPECT_EQ(together[2].atoms.size(), 1u);
@@ -223,7 +226,7 @@ TEST_F(Explain, OneAtomHasAllAndNumbersDoNotDependOnTheirCompany) {
   }
 }
 
-TEST_F(Explain, BadRowsHaveTheirStatusAndNoNumbers) {
+TEST_F(Explain, InvalidRowsHaveAStatusAndNoAttributions) {
   const Predictor predictor({save("run", tiny_config(grpe_architecture(), {"a"}))}, explaining());
   const auto all = predictor.explain(Texts{"CCO", "nope", "", "CCO"});
   EXPECT_EQ(all[1].status, RowStatus::invalid_smiles);

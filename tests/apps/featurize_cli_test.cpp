@@ -1,4 +1,4 @@
-// molgraph-featurize as its users run it; what it wrote is read back with molgraph-info.
+// molgraph-featurize on the command line. The tests read its output back with molgraph-info.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -36,7 +36,7 @@ class FeaturizeTest : public testing::Test {
   Scratch scratch;
 };
 
-TEST_F(FeaturizeTest, CountsTargetsAndRejectedRows) {
+TEST_F(FeaturizeTest, ReportsCountsTargetsAndRejectedRows) {
   const auto result = featurize("in.csv -o out.h5 --rejected bad.csv");
   ASSERT_EQ(result.code, 0) << result.err;
   EXPECT_NE(result.err.find("22 rows"), std::string::npos) << result.err;
@@ -57,7 +57,7 @@ TEST_F(FeaturizeTest, CountsTargetsAndRejectedRows) {
   EXPECT_TRUE(card["pairs"].is_number());
 }
 
-TEST_F(FeaturizeTest, SplitsPairsFeaturesAndChosenTargets) {
+TEST_F(FeaturizeTest, StoresSplitsPairsFeaturesAndTargets) {
   ASSERT_EQ(featurize("-i in.csv -o out.h5 --splits-column part --no-pairs --target-columns logS").code, 0);
   const auto card = info("out.h5");
   EXPECT_EQ(card["pairs"], "not stored");
@@ -75,7 +75,7 @@ TEST_F(FeaturizeTest, SplitsPairsFeaturesAndChosenTargets) {
   EXPECT_NE(random["featurizer"]["hash"], card["featurizer"]["hash"]);
 }
 
-TEST_F(FeaturizeTest, TablesGetTheFeaturesOfOurOwnAndNamedSetsKeepTheirs) {
+TEST_F(FeaturizeTest, TablesUseMolgraphFeaturesAndNamedSetsTheirOwn) {
   const auto text_of = [&](const std::string& arguments, const std::string& store) {
     EXPECT_EQ(featurize(arguments + " -o " + store).code, 0) << arguments;
     return info(store)["featurizer"]["text"].get<std::string>();
@@ -85,7 +85,7 @@ TEST_F(FeaturizeTest, TablesGetTheFeaturesOfOurOwnAndNamedSetsKeepTheirs) {
   EXPECT_NE(text_of("demo --limit 50", "demo.h5").find("features=ogb;"), std::string::npos);
 }
 
-TEST_F(FeaturizeTest, ASignThatNoSmilesMayHoldIsNamed) {
+TEST_F(FeaturizeTest, InvalidSmilesCharacterIsNamed) {
   scratch.write("dash.csv",
                 "smiles\nCC\nC\xE2\x80\x93"
                 "C\n");
@@ -93,7 +93,7 @@ TEST_F(FeaturizeTest, ASignThatNoSmilesMayHoldIsNamed) {
   EXPECT_NE(scratch.read("bad.csv").find("(U+2013) is not a SMILES symbol (character 2)"), std::string::npos);
 }
 
-TEST_F(FeaturizeTest, StandardInputAndSmi) {
+TEST_F(FeaturizeTest, ReadsStandardInputAndSmiFiles) {
   ASSERT_EQ(featurize("- -o piped.h5 < in.csv").code, 0);
   EXPECT_EQ(info("piped.h5")["molecules"], 20);
   scratch.write("in.smi", "CCO one\nCC two\n");

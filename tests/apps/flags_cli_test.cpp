@@ -1,5 +1,5 @@
-// All programs: every number has a range that --help shows and that holds on the command line and in --config; every
-// choice is listed.
+// All programs: --help shows the range of every number and lists every choice. The ranges apply on the command line and
+// in --config files.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -29,7 +29,7 @@ std::vector<std::string> flags_in(const std::string& help) {
   return flags;
 }
 
-/// Flags whose value is a number: by the type that is shown, which CLI11 makes of the field if nobody sets it.
+/// Flags with a numeric value, recognised by the type in --help. CLI11 derives it from the field unless it is set.
 std::vector<NumberFlag> numbers_in(const std::string& help) {
   static const std::regex kNumber(R"((--[a-z0-9-]+) (N|X|INT|UINT|FLOAT)(:| |$)(.*))"), kRange(R"(\[([^\]]*)\])");
   std::vector<NumberFlag> numbers;
@@ -54,7 +54,7 @@ class FlagsTest : public testing::Test {
     return scratch.run(bin_dir(), program + (trains ? " --help-all" : " --help")).out;
   }
 
-  /// Values that lie just outside the range, and such as are no numbers of it at all.
+  /// Values just outside the range, and values that are not numbers.
   static std::vector<std::string> bad_values(const NumberFlag& flag) {
     std::vector<std::string> bad{"nan", "", "text",
                                  "99999999999999999999999999e999"};  // option_values_test.cpp has more of them
@@ -87,8 +87,8 @@ const std::map<std::string, std::size_t> kPrograms{
     {"molgraph-train", 29}, {"molgraph-score", 3}, {"molgraph-embed", 4},    {"molgraph-featurize", 5},
     {"molgraph-import", 4}, {"molgraph-info", 0},  {"molgraph-pretrain", 28}};
 
-/// The programs that train take half a second to start: their command lines are read here.
-std::string refusal_of(const TrainProgram& program, const std::string& argument) {
+/// The error for an argument. The training programs take half a second to start, so the test reads it in-process.
+std::string error_of(const TrainProgram& program, const std::string& argument) {
   try {
     read_call(program, {argument});
   } catch (const UsageError& error) {
@@ -97,7 +97,7 @@ std::string refusal_of(const TrainProgram& program, const std::string& argument)
   return "";
 }
 
-TEST_F(FlagsTest, EveryNumberIsCheckedAgainstTheRangeThatHelpShows) {
+TEST_F(FlagsTest, EveryNumberIsCheckedAgainstItsRangeInHelp) {
   const std::map<std::string, TrainProgram> trainers{{"molgraph-train", train_program()},
                                                      {"molgraph-pretrain", pretrain_program()}};
   for (const auto& [program, least] : kPrograms) {
@@ -110,9 +110,9 @@ TEST_F(FlagsTest, EveryNumberIsCheckedAgainstTheRangeThatHelpShows) {
       EXPECT_TRUE(flag.type == "N" || flag.type == "X") << flag.name << ": not made by limit()";
       for (const std::string& value : bad_values(flag)) {
         if (trainer != trainers.end()) {
-          const std::string refusal = refusal_of(trainer->second, flag.name + "=" + value);
-          EXPECT_NE(refusal.find(flag.name), std::string::npos) << program << " " << value << ": " << refusal;
-          if (!command.empty()) continue;  // started once, for the exit code
+          const std::string error_text = error_of(trainer->second, flag.name + "=" + value);
+          EXPECT_NE(error_text.find(flag.name), std::string::npos) << program << " " << value << ": " << error_text;
+          if (!command.empty()) continue;  // one process is enough to check the exit code
         }
         const std::string call = program + " " + flag.name + "='" + value + "'";
         command += call + " >out 2>err; code=$?; grep -q -e '" + flag.name + "' err && [ $code = 2 ] || { echo \"" +
@@ -126,7 +126,7 @@ TEST_F(FlagsTest, EveryNumberIsCheckedAgainstTheRangeThatHelpShows) {
   }
 }
 
-TEST_F(FlagsTest, HelpShowsTheBasicFlagsAndHelpAllTheOthersToo) {
+TEST_F(FlagsTest, HelpShowsBasicFlagsAndHelpAllShowsAll) {
   const auto flags_of = [&](const std::string& call) {
     std::set<std::string> flags;
     for (const std::string& flag : flags_in(scratch.run(bin_dir(), call).out))
@@ -147,7 +147,7 @@ TEST_F(FlagsTest, HelpShowsTheBasicFlagsAndHelpAllTheOthersToo) {
   EXPECT_FALSE(shows(all, "--label-weight"));
 }
 
-TEST_F(FlagsTest, TheRangesHoldInConfigFilesToo) {
+TEST_F(FlagsTest, RangesApplyInConfigFiles) {
   const std::vector<std::pair<std::string, std::string>> calls{
       {"molgraph-train t.csv", "batch-size = 9223372036854775807"},
       {"molgraph-train t.csv", "layers = 65536"},
@@ -202,9 +202,9 @@ TEST_F(FlagsTest, HelpListsEveryChoice) {
         "--split-type NAME|published, random"}},
       {"molgraph-import",
        {"--origin NAME|graphormer-v1, graphormer-v2, graphormer-hf, grpe", "--features NAME|ogb, zinc"}}};
-  for (const auto& [program, wanted] : choices) {
+  for (const auto& [program, expected] : choices) {
     const std::vector<std::string> flags = flags_in(help(program));
-    for (const std::string& item : wanted) {
+    for (const std::string& item : expected) {
       const std::string flag = item.substr(0, item.find('|')), list = "[" + item.substr(item.find('|') + 1);
       const bool listed = std::any_of(flags.begin(), flags.end(), [&](const std::string& line) {
         return line.find(flag) != std::string::npos && line.find(list) != std::string::npos;
@@ -214,7 +214,7 @@ TEST_F(FlagsTest, HelpListsEveryChoice) {
   }
 }
 
-TEST_F(FlagsTest, NumbersInsideTextsHaveLimitsToo) {
+TEST_F(FlagsTest, NumbersInsideTextValuesAreLimited) {
   scratch.write("t.csv", "smiles,y\nC,1\nCC,2\n");
   const ShellResult shard =
       scratch.run(bin_dir(), "molgraph-score -m R -i t.csv -o o.csv --shard 1/9223372036854775807");
@@ -231,7 +231,7 @@ TEST_F(FlagsTest, NumbersInsideTextsHaveLimitsToo) {
   }
 }
 
-TEST_F(FlagsTest, APathOfFiveThousandSignsIsAFileError) {
+TEST_F(FlagsTest, PathOf5000CharactersIsAFileError) {
   scratch.write("t.csv", "smiles,y\nC,1\nCC,2\n");
   scratch.write("long.sh", "L=$(printf 'x%.0s' $(seq 5000))\n");
   for (const char* call :

@@ -1,4 +1,4 @@
-// Gaussian processes that are fitted: against elimination in loops, and what labels, weights and limits do.
+// Gaussian process fits: comparison with Gaussian elimination, and effects of labels, weights and limits.
 #include "apps/training/baselines/gaussian_process_fit.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
 
 using Counts = std::vector<std::pair<std::uint32_t, float>>;
 
-/// Molecules with counts and two numbers each (NaN = missing).
+/// Feature rows of molecules with fingerprint counts and two numbers each (NaN = missing).
 FeatureRows rows_of(const std::vector<Counts>& counts, const std::vector<std::array<float, 2>>& numbers) {
   FeatureRows rows{.descriptors = {"a", "b"}, .width = kFingerprintBins + 2};
   for (std::size_t i = 0; i < counts.size(); ++i) {
@@ -35,8 +35,8 @@ FeatureRows rows_of(const std::vector<Counts>& counts, const std::vector<std::ar
   return rows;
 }
 
-/// Twelve molecules that differ in all.
-FeatureRows twelve() {
+/// Twelve different molecules.
+FeatureRows twelve_molecules() {
   std::vector<Counts> counts;
   std::vector<std::array<float, 2>> numbers;
   for (std::uint32_t i = 0; i < 12; ++i) {
@@ -48,7 +48,7 @@ FeatureRows twelve() {
 
 using testing::set_of;
 
-std::vector<std::int64_t> numbered(std::int64_t begin, std::int64_t end) {
+std::vector<std::int64_t> indices(std::int64_t begin, std::int64_t end) {
   std::vector<std::int64_t> all;
   for (std::int64_t i = begin; i < end; ++i) all.push_back(i);
   return all;
@@ -59,7 +59,7 @@ std::vector<double> predictions(const GaussianProcess& process, const FeatureRow
   return process_predictions(ProcessPredictor(process), rows, molecules, threads);
 }
 
-/// Solves a x = b by elimination with pivots.
+/// Solves a x = b by Gaussian elimination with pivoting.
 std::vector<double> solve(std::vector<std::vector<double>> a, std::vector<double> b) {
   const std::size_t n = b.size();
   for (std::size_t k = 0; k < n; ++k) {
@@ -91,7 +91,8 @@ double log_determinant(std::vector<std::vector<double>> a) {
   return sum;
 }
 
-/// The kernel of a process's own molecules, with the noise of target 0 on its diagonal.
+/// The kernel matrix of the process's own molecules. `share`: of the fingerprint kernel; `noise`: added to the
+/// diagonal.
 std::vector<std::vector<double>> kernel_of(const GaussianProcess& p, double share, double noise) {
   const KernelIndex index(p.molecules, p.used_columns());
   std::vector<std::vector<double>> kernel;
@@ -106,28 +107,27 @@ std::vector<std::vector<double>> kernel_of(const GaussianProcess& p, double shar
   return kernel;
 }
 
-std::vector<double> wave() {
+std::vector<double> cosine_labels() {
   std::vector<double> values;
   for (int i = 0; i < 12; ++i) values.push_back(20 + 3 * std::cos(1.7 * i));
   return values;
 }
 
-TEST(GaussianProcessFit, SolvesTheLabelsAndTakesTheLikeliestKernel) {
-  const FeatureRows rows = twelve();
-  const std::vector<double> y = wave();
-  const GaussianProcess process =
-      fit_process(rows, set_of(TaskKind::regression, {"y"}, y), numbered(0, 12), {}).process;
+TEST(GaussianProcessFit, SelectsMostLikelyKernelAndSolvesForCoefficients) {
+  const FeatureRows rows = twelve_molecules();
+  const std::vector<double> y = cosine_labels();
+  const GaussianProcess process = fit_process(rows, set_of(TaskKind::regression, {"y"}, y), indices(0, 12), {}).process;
   double mean = 0, squares = 0;
   for (const double value : y) mean += value / 12;
   for (const double value : y) squares += (value - mean) * (value - mean) / 12;
-  std::vector<double> standard;
-  for (const double value : y) standard.push_back((value - mean) / std::sqrt(squares));
+  std::vector<double> standardised;
+  for (const double value : y) standardised.push_back((value - mean) / std::sqrt(squares));
   EXPECT_NEAR(process.mean[0], mean, 1e-12);
   const auto likelihood = [&](double share, double noise) {
     const auto kernel = kernel_of(process, share, noise);
-    const std::vector<double> solved = solve(kernel, standard);
+    const std::vector<double> solved = solve(kernel, standardised);
     double product = 0;
-    for (std::size_t i = 0; i < 12; ++i) product += solved[i] * standard[i] / 12;
+    for (std::size_t i = 0; i < 12; ++i) product += solved[i] * standardised[i] / 12;
     return -0.5 * (12 * std::log(product) + log_determinant(kernel));
   };
   const double chosen = likelihood(process.fingerprint_share[0], process.noise[0]);
@@ -135,79 +135,79 @@ TEST(GaussianProcessFit, SolvesTheLabelsAndTakesTheLikeliestKernel) {
     for (const double noise : {0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0})
       EXPECT_LE(likelihood(share, noise), chosen + 1e-6) << share << " " << noise;
   const std::vector<double> solved =
-      solve(kernel_of(process, process.fingerprint_share[0], process.noise[0]), standard);
+      solve(kernel_of(process, process.fingerprint_share[0], process.noise[0]), standardised);
   for (std::size_t i = 0; i < 12; ++i)
     EXPECT_NEAR(process.coefficient[i], std::sqrt(squares) * solved[i], 1e-4 * std::abs(solved[i]) + 1e-4);
 }
 
-TEST(GaussianProcessFit, SaysTheSameWithAnyNumberOfThreads) {
-  const FeatureRows rows = twelve();
-  const MoleculeSet set = set_of(TaskKind::regression, {"y"}, wave());
-  const GaussianProcess one = fit_process(rows, set, numbered(0, 9), {.threads = 1}).process,
-                        four = fit_process(rows, set, numbered(0, 9), {.threads = 4}).process;
+TEST(GaussianProcessFit, ResultDoesNotDependOnThreads) {
+  const FeatureRows rows = twelve_molecules();
+  const MoleculeSet set = set_of(TaskKind::regression, {"y"}, cosine_labels());
+  const GaussianProcess one = fit_process(rows, set, indices(0, 9), {.threads = 1}).process,
+                        four = fit_process(rows, set, indices(0, 9), {.threads = 4}).process;
   EXPECT_EQ(one.coefficient, four.coefficient);
-  EXPECT_EQ(predictions(one, rows, numbered(0, 12)), predictions(four, rows, numbered(0, 12), 3));
+  EXPECT_EQ(predictions(one, rows, indices(0, 12)), predictions(four, rows, indices(0, 12), 3));
 }
 
-TEST(GaussianProcessFit, AgainWithTheKernelOfAnother) {
-  const FeatureRows rows = twelve();
-  const MoleculeSet set = set_of(TaskKind::regression, {"y"}, wave());
-  GaussianProcess other = fit_process(rows, set, numbered(0, 6), {}).process;
+TEST(GaussianProcessFit, ReusesTheKernelOfAnotherProcess) {
+  const FeatureRows rows = twelve_molecules();
+  const MoleculeSet set = set_of(TaskKind::regression, {"y"}, cosine_labels());
+  GaussianProcess other = fit_process(rows, set, indices(0, 6), {}).process;
   other.fingerprint_share = {0.25};
   other.noise = {0.3};
-  const GaussianProcess again = fit_process(rows, set, numbered(0, 12), {.like = &other}).process;
+  const GaussianProcess again = fit_process(rows, set, indices(0, 12), {.like = &other}).process;
   EXPECT_EQ(again.fingerprint_share, other.fingerprint_share);
   EXPECT_EQ(again.noise, other.noise);
   EXPECT_EQ(again.molecules.size(), 12u);
 }
 
-TEST(GaussianProcessFit, MissingLabelsAndRowsOfWeightZeroTeachNothing) {
-  const FeatureRows rows = twelve();
-  std::vector<double> y = wave();
+TEST(GaussianProcessFit, MissingLabelsAndZeroWeightRowsAreIgnored) {
+  const FeatureRows rows = twelve_molecules();
+  std::vector<double> y = cosine_labels();
   MoleculeSet set = set_of(TaskKind::regression, {"y"}, y);
-  const GaussianProcess like = fit_process(rows, set, numbered(0, 12), {}).process;
+  const GaussianProcess like = fit_process(rows, set, indices(0, 12), {}).process;
   set.targets[3] = kNaN;
-  const GaussianProcess blank = fit_process(rows, set, numbered(0, 12), {.like = &like}).process;
-  EXPECT_EQ(blank.molecules.size(), 11u);
+  const GaussianProcess without_label = fit_process(rows, set, indices(0, 12), {.like = &like}).process;
+  EXPECT_EQ(without_label.molecules.size(), 11u);
   set.targets[3] = 1e6;
   set.weight.assign(12, 1);
   set.weight[3] = 0;
-  EXPECT_EQ(fit_process(rows, set, numbered(0, 12), {.like = &like}).process.coefficient, blank.coefficient);
-  // A row that counts more is met more closely.
+  EXPECT_EQ(fit_process(rows, set, indices(0, 12), {.like = &like}).process.coefficient, without_label.coefficient);
+  // A larger row weight gives a smaller error.
   const auto error_of_5 = [&](float weight) {
     set.weight[5] = weight;
     GaussianProcess noisy = like;
     noisy.noise = {1.0};
-    return std::abs(predictions(fit_process(rows, set, numbered(0, 12), {.like = &noisy}).process, rows, {5})[0] -
-                    y[5]);
+    return std::abs(predictions(fit_process(rows, set, indices(0, 12), {.like = &noisy}).process, rows, {5})[0] - y[5]);
   };
   EXPECT_LT(error_of_5(100), 0.5 * error_of_5(1));
 }
 
-TEST(GaussianProcessFit, OnlyTheProportionsOfWeightsCount) {
-  const FeatureRows rows = twelve();
-  MoleculeSet set = set_of(TaskKind::regression, {"y"}, wave());
+TEST(GaussianProcessFit, OnlyRelativeWeightsMatter) {
+  const FeatureRows rows = twelve_molecules();
+  MoleculeSet set = set_of(TaskKind::regression, {"y"}, cosine_labels());
   const auto coefficients = [&](float factor, bool equal) {
     set.weight.clear();
     for (int i = 0; i < 12; ++i) set.weight.push_back(factor * (equal ? 1.0F : static_cast<float>(1 + i % 3)));
-    return fit_process(rows, set, numbered(0, 12), {}).process.coefficient;
+    return fit_process(rows, set, indices(0, 12), {}).process.coefficient;
   };
-  const std::vector<double> once = coefficients(1, false), often = coefficients(64, false);
-  for (std::size_t i = 0; i < once.size(); ++i) EXPECT_NEAR(once[i], often[i], 1e-9 * std::abs(once[i]) + 1e-12);
+  const std::vector<double> small = coefficients(1, false), large = coefficients(64, false);
+  for (std::size_t i = 0; i < small.size(); ++i) EXPECT_NEAR(small[i], large[i], 1e-9 * std::abs(small[i]) + 1e-12);
   EXPECT_EQ(coefficients(2, true), coefficients(1, true));
-  const std::vector<double> heavy = coefficients(4, true);
+  const std::vector<double> equal_weights = coefficients(4, true);
   set.weight.clear();
-  const std::vector<double> none = fit_process(rows, set, numbered(0, 12), {}).process.coefficient;
-  for (std::size_t i = 0; i < none.size(); ++i) EXPECT_NEAR(heavy[i], none[i], 1e-9 * std::abs(none[i]) + 1e-12);
-  // By hand: of weights 1, 1, 2 the mean is that of three and of four labels.
+  const std::vector<double> no_weights = fit_process(rows, set, indices(0, 12), {}).process.coefficient;
+  for (std::size_t i = 0; i < no_weights.size(); ++i)
+    EXPECT_NEAR(equal_weights[i], no_weights[i], 1e-9 * std::abs(no_weights[i]) + 1e-12);
+  // By hand: with weights 1, 1, 2 the mean of three labels is their weighted sum divided by 4.
   set.weight.assign(12, 0);
   set.weight[0] = set.weight[1] = 1;
   set.weight[2] = 2;
-  const std::vector<double> y = wave();
-  EXPECT_NEAR(fit_process(rows, set, numbered(0, 12), {}).process.mean[0], (y[0] + y[1] + 2 * y[2]) / 4, 1e-12);
+  const std::vector<double> y = cosine_labels();
+  EXPECT_NEAR(fit_process(rows, set, indices(0, 12), {}).process.mean[0], (y[0] + y[1] + 2 * y[2]) / 4, 1e-12);
 }
 
-TEST(GaussianProcessFit, RowsThatAreEqualAndWeighALotCanBeSolved) {
+TEST(GaussianProcessFit, SolvesDuplicateRowsWithLargeWeights) {
   std::vector<Counts> counts(40, Counts{{3, 1.0F}});
   std::vector<std::array<float, 2>> numbers(40, {1.0F, 2.0F});
   counts[0] = {{4, 2.0F}};
@@ -219,21 +219,21 @@ TEST(GaussianProcessFit, RowsThatAreEqualAndWeighALotCanBeSolved) {
   MoleculeSet set = set_of(TaskKind::regression, {"y"}, y);
   set.weight.assign(40, 1e6F);
   set.weight[2] = 1e-3F;
-  const GaussianProcess process = fit_process(rows, set, numbered(0, 40), {}).process;
+  const GaussianProcess process = fit_process(rows, set, indices(0, 40), {}).process;
   EXPECT_EQ(process_problem(process), "");
   EXPECT_NEAR(predictions(process, rows, {0})[0], 5, 0.5);
 }
 
-TEST(GaussianProcessFit, KnowsTheMoleculesThatTeachSomethingAlone) {
-  const FeatureRows rows = twelve();
-  std::vector<double> two = wave();
-  two.insert(two.end(), 12, 0);
-  MoleculeSet set = set_of(TaskKind::regression, {"a", "b"}, two);  // row-major: rows 0 to 11, two targets each
+TEST(GaussianProcessFit, KeepsOnlyMoleculesWithALabel) {
+  const FeatureRows rows = twelve_molecules();
+  std::vector<double> labels = cosine_labels();
+  labels.insert(labels.end(), 12, 0);
+  MoleculeSet set = set_of(TaskKind::regression, {"a", "b"}, labels);  // row-major: rows 0 to 11, two targets each
   for (std::size_t g = 0; g < 12; ++g) {
-    set.targets[2 * g] = g < 6 ? wave()[g] : kNaN;
-    set.targets[2 * g + 1] = g > 3 && g < 9 ? wave()[g] : kNaN;
+    set.targets[2 * g] = g < 6 ? cosine_labels()[g] : kNaN;
+    set.targets[2 * g + 1] = g > 3 && g < 9 ? cosine_labels()[g] : kNaN;
   }
-  const FittedProcess fitted = fit_process(rows, set, numbered(0, 12), {});
+  const FittedProcess fitted = fit_process(rows, set, indices(0, 12), {});
   EXPECT_EQ(fitted.process.molecules.size(), 9u);  // 9, 10 and 11 have no label
   EXPECT_EQ(fitted.labels, 11);
   EXPECT_EQ(fitted.learned, 11);
@@ -243,7 +243,7 @@ TEST(GaussianProcessFit, KnowsTheMoleculesThatTeachSomethingAlone) {
   }
 }
 
-TEST(GaussianProcessFit, LearnsSoManyLabelsAndSaysSo) {
+TEST(GaussianProcessFit, LimitsAndReportsTheNumberOfLabels) {
   std::vector<Counts> counts;
   std::vector<std::array<float, 2>> numbers;
   std::vector<double> y;
@@ -256,60 +256,61 @@ TEST(GaussianProcessFit, LearnsSoManyLabelsAndSaysSo) {
   std::vector<std::string> names;
   for (int t = 0; t < 60; ++t) names.push_back("y" + std::to_string(t));
   const FittedProcess fitted =
-      fit_process(rows_of(counts, numbers), set_of(TaskKind::regression, names, y), numbered(0, kRows), {});
+      fit_process(rows_of(counts, numbers), set_of(TaskKind::regression, names, y), indices(0, kRows), {});
   EXPECT_EQ(fitted.labels, 60 * kRows);
-  EXPECT_EQ(fitted.learned, 60 * 1293);  // the third root of 1.3e11/60
+  EXPECT_EQ(fitted.learned, 60 * 1293);  // the cube root of 1.3e11/60
   EXPECT_EQ(fitted.process.molecules.size(), 1293u);
 }
 
-TEST(GaussianProcessFit, CensoredLabelsAreLimits) {
-  const FeatureRows rows = twelve();
-  MoleculeSet set = set_of(TaskKind::regression, {"y"}, wave());
-  GaussianProcess like = fit_process(rows, set, numbered(0, 12), {}).process;
+TEST(GaussianProcessFit, CensoredLabelsAreTreatedAsLimits) {
+  const FeatureRows rows = twelve_molecules();
+  MoleculeSet set = set_of(TaskKind::regression, {"y"}, cosine_labels());
+  GaussianProcess like = fit_process(rows, set, indices(0, 12), {}).process;
   like.noise = {1.0};
   set.bound.assign(12, 0);
   set.bound[2] = 1;  // the true value is above
-  const double above = predictions(fit_process(rows, set, numbered(0, 12), {.like = &like}).process, rows, {2})[0];
+  const double above = predictions(fit_process(rows, set, indices(0, 12), {.like = &like}).process, rows, {2})[0];
   set.bound[2] = -1;
-  const double below = predictions(fit_process(rows, set, numbered(0, 12), {.like = &like}).process, rows, {2})[0];
+  const double below = predictions(fit_process(rows, set, indices(0, 12), {.like = &like}).process, rows, {2})[0];
   EXPECT_GT(above - below, 1e-3);
-  // Neither moves the mean, which the others have.
-  std::vector<double> others = wave();
-  others.erase(others.begin() + 2);
+  // A censored label does not affect the mean, which is that of the exact labels.
+  std::vector<double> exact = cosine_labels();
+  exact.erase(exact.begin() + 2);
   double mean = 0;
-  for (const double value : others) mean += value / 11;
-  EXPECT_NEAR(fit_process(rows, set, numbered(0, 12), {.like = &like}).process.mean[0], mean, 1e-12);
+  for (const double value : exact) mean += value / 11;
+  EXPECT_NEAR(fit_process(rows, set, indices(0, 12), {.like = &like}).process.mean[0], mean, 1e-12);
 }
 
-TEST(GaussianProcessFit, ClassesAreProbabilities) {
-  const FeatureRows rows = twelve();
-  std::vector<double> three, two;
+TEST(GaussianProcessFit, ClassPredictionsAreProbabilities) {
+  const FeatureRows rows = twelve_molecules();
+  std::vector<double> three_classes, two_classes;
   for (int i = 0; i < 12; ++i) {
-    three.push_back(i % 3);
-    two.push_back(i % 5 == 0);
+    three_classes.push_back(i % 3);
+    two_classes.push_back(i % 5 == 0);
   }
   const GaussianProcess classes =
-      fit_process(rows, set_of(TaskKind::multiclass, {"c"}, three, 3), numbered(0, 12), {}).process;
-  const std::vector<double> said = predictions(classes, rows, numbered(0, 12));
-  ASSERT_EQ(said.size(), 36u);
+      fit_process(rows, set_of(TaskKind::multiclass, {"c"}, three_classes, 3), indices(0, 12), {}).process;
+  const std::vector<double> probabilities = predictions(classes, rows, indices(0, 12));
+  ASSERT_EQ(probabilities.size(), 36u);
   for (std::size_t i = 0; i < 12; ++i) {
-    EXPECT_NEAR(said[3 * i] + said[3 * i + 1] + said[3 * i + 2], 1, 1e-12);
-    for (std::size_t c = 0; c < 3; ++c) EXPECT_GE(said[3 * i + c], 0.01 / 3);
+    EXPECT_NEAR(probabilities[3 * i] + probabilities[3 * i + 1] + probabilities[3 * i + 2], 1, 1e-12);
+    for (std::size_t c = 0; c < 3; ++c) EXPECT_GE(probabilities[3 * i + c], 0.01 / 3);
   }
-  const GaussianProcess binary = fit_process(rows, set_of(TaskKind::binary, {"c"}, two), numbered(0, 12), {}).process;
+  const GaussianProcess binary =
+      fit_process(rows, set_of(TaskKind::binary, {"c"}, two_classes), indices(0, 12), {}).process;
   EXPECT_NEAR(binary.mean[0], 0.25, 1e-12);
-  for (const double p : predictions(binary, rows, numbered(0, 12))) EXPECT_TRUE(p >= 0.01 && p <= 0.99) << p;
+  for (const double p : predictions(binary, rows, indices(0, 12))) EXPECT_TRUE(p >= 0.01 && p <= 0.99) << p;
 }
 
-TEST(GaussianProcessFit, NothingToLearnIsSaidAsItIs) {
-  const FeatureRows rows = twelve();
-  const auto said = [&](const MoleculeSet& set) {
-    return predictions(fit_process(rows, set, numbered(0, 12), {}).process, rows, {0}).front();
+TEST(GaussianProcessFit, ConstantOrMissingLabelsGiveAConstant) {
+  const FeatureRows rows = twelve_molecules();
+  const auto predicted = [&](const MoleculeSet& set) {
+    return predictions(fit_process(rows, set, indices(0, 12), {}).process, rows, {0}).front();
   };
-  EXPECT_EQ(said(set_of(TaskKind::regression, {"y"}, std::vector<double>(12, 7))), 7);
-  EXPECT_EQ(said(set_of(TaskKind::regression, {"y"}, std::vector<double>(12, kNaN))), 0);
-  EXPECT_EQ(said(set_of(TaskKind::binary, {"y"}, std::vector<double>(12, kNaN))), 0.5);
-  EXPECT_EQ(said(set_of(TaskKind::binary, {"y"}, std::vector<double>(12, 1))), 1 - 1e-6);
+  EXPECT_EQ(predicted(set_of(TaskKind::regression, {"y"}, std::vector<double>(12, 7))), 7);
+  EXPECT_EQ(predicted(set_of(TaskKind::regression, {"y"}, std::vector<double>(12, kNaN))), 0);
+  EXPECT_EQ(predicted(set_of(TaskKind::binary, {"y"}, std::vector<double>(12, kNaN))), 0.5);
+  EXPECT_EQ(predicted(set_of(TaskKind::binary, {"y"}, std::vector<double>(12, 1))), 1 - 1e-6);
 }
 
 }  // namespace

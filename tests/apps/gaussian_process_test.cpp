@@ -1,4 +1,4 @@
-// Gaussian processes: kernels and predictions by hand, and the file that holds them.
+// Gaussian processes: kernels and predictions compared with hand calculations, and the file that stores them.
 #include "apps/scoring/gaussian_process.hpp"
 
 #include <gtest/gtest.h>
@@ -21,11 +21,11 @@ namespace {
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
 /// Distances are computed in single precision.
-constexpr double kFloatKernel = 1e-5;
+constexpr double kFloatTolerance = 1e-5;
 
-// Counts {1: 2, 3: 1} and {1: 1, 2: 1}: min 1 of max 2 + 1 + 1. Numbers (1, -2) and (0, missing = 0), of which the
-// second column is constant: r^2 = 1, one column, 1/(1 + 1/2).
-TEST(GaussianProcess, KernelsByHand) {
+// Counts {1: 2, 3: 1} and {1: 1, 2: 1}: the minima sum to 1, the maxima to 2 + 1 + 1 = 4. Numbers (1, -2) and
+// (0, missing = 0): the second column is constant, so r^2 = 1 with one column: 1/(1 + 1/2).
+TEST(GaussianProcess, KernelsMatchHandCalculation) {
   KernelMolecules molecules;
   const std::vector<std::uint32_t> column{1, 2};
   const std::vector<float> count{1, 1}, scaled{0, kMissing};
@@ -41,7 +41,7 @@ TEST(GaussianProcess, KernelsByHand) {
   EXPECT_FLOAT_EQ(near[0], 1 / 1.5F);
 }
 
-GaussianProcess by_hand() {
+GaussianProcess small_process() {
   GaussianProcess process{.descriptors = {"a"},
                           .columns = {"dose"},
                           .targets = {{.name = "y", .share = 0.25}, {.name = "active", .kind = TaskKind::binary}},
@@ -57,34 +57,35 @@ GaussianProcess by_hand() {
   return process;
 }
 
-TEST(GaussianProcess, PredictsByHand) {
-  const ProcessPredictor process(by_hand());
+TEST(GaussianProcess, PredictionsMatchHandCalculation) {
+  const ProcessPredictor process(small_process());
   ASSERT_EQ(process_problem(process.process()), "");
   const std::vector<std::uint32_t> column{1};
   const std::vector<float> count{1};
   double values[2];
-  // Alike 1 and 1/2; a = 5 is scaled to 2: near 1/(1 + 4/2) and 1/(1 + 1/2).
+  // Fingerprint kernels: 1 and 1/2. a = 5 is scaled to 2, so the number kernels are 1/(1 + 4/2) and 1/(1 + 1/2).
   process.predict({column, count}, std::vector<float>{5, 77}, values);
-  EXPECT_NEAR(values[0], 10 + 4 * (0.5 + 0.5 / 3) + 8 * (0.25 + 0.5 / 1.5), kFloatKernel);
-  EXPECT_EQ(values[1], 0.99);                                                 // 0.5 + 0.4 + 0.45 is no probability
-  process.predict({{}, {}}, std::vector<float>{kMissing, kMissing}, values);  // like nothing; a is the mean
-  EXPECT_NEAR(values[0], 10 + 4 * 0.5 + 8 * 0.5 / 1.5, kFloatKernel);
+  EXPECT_NEAR(values[0], 10 + 4 * (0.5 + 0.5 / 3) + 8 * (0.25 + 0.5 / 1.5), kFloatTolerance);
+  EXPECT_EQ(values[1], 0.99);  // 0.5 + 0.4 + 0.45 exceeds 1
+  // No common fingerprint bit; a is the mean.
+  process.predict({{}, {}}, std::vector<float>{kMissing, kMissing}, values);
+  EXPECT_NEAR(values[0], 10 + 4 * 0.5 + 8 * 0.5 / 1.5, kFloatTolerance);
   EXPECT_EQ(values[1], 0.5);
 }
 
-TEST(GaussianProcess, RareClassesKeepTheirRanks) {
-  GaussianProcess process = by_hand();
+TEST(GaussianProcess, RareClassProbabilitiesKeepTheirOrder) {
+  GaussianProcess process = small_process();
   process.mean[1] = 0.002;
   process.coefficient = {0, 0, 0.004, 0};
   const ProcessPredictor rare(process);
   const std::vector<std::uint32_t> column{1};
-  const std::vector<float> count{1}, half{2}, numbers{0, 0};
-  double like[2], less[2], unlike[2];
-  rare.predict({column, count}, numbers, like);
-  rare.predict({column, half}, numbers, less);
-  rare.predict({{}, {}}, numbers, unlike);
-  EXPECT_GT(like[1], less[1]);
-  EXPECT_GT(less[1], unlike[1]);
+  const std::vector<float> count{1}, two{2}, numbers{0, 0};
+  double identical[2], similar[2], dissimilar[2];
+  rare.predict({column, count}, numbers, identical);
+  rare.predict({column, two}, numbers, similar);
+  rare.predict({{}, {}}, numbers, dissimilar);
+  EXPECT_GT(identical[1], similar[1]);
+  EXPECT_GT(similar[1], dissimilar[1]);
 }
 
 class ProcessFile : public ::testing::Test {
@@ -97,11 +98,11 @@ class ProcessFile : public ::testing::Test {
   }
   std::string path() const { return scratch_.file("gaussian_process.safetensors"); }
   GaussianProcess read() const { return read_process(path(), task_, featurizer_); }
-  std::string complaint() const {
+  std::string error_message() const {
     return testing::message_of<FileError>([&] { read(); });
   }
   void rewrite(const std::function<void(SafetensorsFile&)>& change) const {
-    write_process(path(), by_hand(), featurizer_);
+    write_process(path(), small_process(), featurizer_);
     testing::rewrite(path(), change);
   }
 
@@ -110,35 +111,35 @@ class ProcessFile : public ::testing::Test {
   Task task_;
 };
 
-TEST_F(ProcessFile, HoldsAllOfIt) {
-  write_process(path(), by_hand(), featurizer_);
-  const GaussianProcess wanted = by_hand(), process = read();
-  EXPECT_EQ(process.descriptors, wanted.descriptors);
-  EXPECT_EQ(process.columns, wanted.columns);
-  EXPECT_EQ(process.fingerprint_share, wanted.fingerprint_share);
-  EXPECT_EQ(process.noise, wanted.noise);
-  EXPECT_EQ(process.scaling, wanted.scaling);
-  EXPECT_EQ(process.molecules.count_offset, wanted.molecules.count_offset);
-  EXPECT_EQ(process.molecules.column, wanted.molecules.column);
-  EXPECT_EQ(process.molecules.count, wanted.molecules.count);
-  EXPECT_EQ(process.molecules.numbers, wanted.molecules.numbers);
-  EXPECT_EQ(process.mean, wanted.mean);
-  EXPECT_EQ(process.coefficient, wanted.coefficient);
+TEST_F(ProcessFile, RoundTripKeepsEveryField) {
+  write_process(path(), small_process(), featurizer_);
+  const GaussianProcess expected = small_process(), process = read();
+  EXPECT_EQ(process.descriptors, expected.descriptors);
+  EXPECT_EQ(process.columns, expected.columns);
+  EXPECT_EQ(process.fingerprint_share, expected.fingerprint_share);
+  EXPECT_EQ(process.noise, expected.noise);
+  EXPECT_EQ(process.scaling, expected.scaling);
+  EXPECT_EQ(process.molecules.count_offset, expected.molecules.count_offset);
+  EXPECT_EQ(process.molecules.column, expected.molecules.column);
+  EXPECT_EQ(process.molecules.count, expected.molecules.count);
+  EXPECT_EQ(process.molecules.numbers, expected.molecules.numbers);
+  EXPECT_EQ(process.mean, expected.mean);
+  EXPECT_EQ(process.coefficient, expected.coefficient);
   EXPECT_EQ(process.targets[0].share, 0.25);
   EXPECT_EQ(process.targets[1].name, "active");
 }
 
-TEST_F(ProcessFile, OfAnotherModelIsRefused) {
-  write_process(path(), by_hand(), featurizer_);
+TEST_F(ProcessFile, RejectsTheProcessOfAnotherModel) {
+  write_process(path(), small_process(), featurizer_);
   task_.names[0] = "z";
-  EXPECT_NE(complaint().find("other targets"), std::string::npos) << complaint();
+  EXPECT_NE(error_message().find("other targets"), std::string::npos) << error_message();
   task_.names[0] = "y";
   featurizer_.standardize = Standardize::parent;
-  EXPECT_NE(complaint().find("another featuriser"), std::string::npos) << complaint();
+  EXPECT_NE(error_message().find("another featuriser"), std::string::npos) << error_message();
 }
 
-TEST_F(ProcessFile, DamageIsAnErrorThatSaysWhere) {
-  EXPECT_NE(complaint().find(path()), std::string::npos);  // no file
+TEST_F(ProcessFile, DamageErrorsNameTheFileAndTheProblem) {
+  EXPECT_NE(error_message().find(path()), std::string::npos);  // no file
   const auto number = [](const char* tensor, std::size_t at, auto value) {
     return [=](SafetensorsFile& file) {
       std::memcpy(file.tensors.at(tensor).bytes.data() + at * sizeof(value), &value, sizeof(value));
@@ -167,8 +168,8 @@ TEST_F(ProcessFile, DamageIsAnErrorThatSaysWhere) {
   };
   for (const auto& [change, what] : cases) {
     rewrite(change);
-    EXPECT_NE(complaint().find(path()), std::string::npos) << what;
-    EXPECT_NE(complaint().find(what), std::string::npos) << what << ": " << complaint();
+    EXPECT_NE(error_message().find(path()), std::string::npos) << what;
+    EXPECT_NE(error_message().find(what), std::string::npos) << what << ": " << error_message();
   }
 }
 

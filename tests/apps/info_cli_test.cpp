@@ -1,4 +1,4 @@
-// molgraph-info: the card holds what is needed to trust a run or a store, and damaged files are refused.
+// molgraph-info: describes runs and stores, and rejects damaged files.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -18,7 +18,7 @@ class InfoTest : public testing::Test {
   Scratch scratch;
 };
 
-TEST_F(InfoTest, ARunsCard) {
+TEST_F(InfoTest, DescribesARun) {
   auto config = tiny_config(graphormer_architecture(), {"logS"});
   config.task.units = {"log mol/l"};
   save_tiny_run(scratch.path("run"), config, 1);
@@ -52,7 +52,7 @@ TEST_F(InfoTest, ARunsCard) {
   }
 }
 
-TEST_F(InfoTest, EnsemblesAndModelFiles) {
+TEST_F(InfoTest, DescribesEnsemblesAndModelFiles) {
   const auto config = tiny_config(grpe_architecture(), {"y"});
   save_tiny_run(scratch.path("all/model_0"), config, 1);
   save_tiny_run(scratch.path("all/model_1"), config, 2);
@@ -62,7 +62,7 @@ TEST_F(InfoTest, EnsemblesAndModelFiles) {
   EXPECT_EQ(nlohmann::json::parse(info("all/model_1/model.safetensors --json").out)["kind"], "model file");
 }
 
-TEST_F(InfoTest, WhatIsNeitherRunNorStoreIsRefused) {
+TEST_F(InfoTest, RejectsPathsThatAreNeitherRunNorStore) {
   scratch.write("text.csv", "smiles\nC\n");
   scratch.write("short.h5", "");
   scratch.write("folder/file", "");

@@ -1,4 +1,4 @@
-// Labels that may be wrong: found, told, kept in run.json; and what targets are scaled by where there are some.
+// Outlier labels: detection, warnings, storage in run.json, and target scaling without their influence.
 #include "apps/training/label_check.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,8 @@
 namespace molgraph {
 namespace {
 
-/// Chains of 1, 2 ... 30 carbons with labels 1, 2 ... 30, the last four in validation, test, calibration and no part.
+/// Chains of 1, 2 ... 30 carbons with labels 1, 2 ... 30. The last four are in the validation set, the test set, the
+/// calibration set and no set.
 LoadedData chains() {
   LoadedData data;
   data.set.task = {.kind = TaskKind::regression, .names = {"y"}, .units = {""}};
@@ -27,18 +28,18 @@ LoadedData chains() {
   return data;
 }
 
-TEST(LabelCheck, FindsNothingInAnEvenColumn) {
+TEST(LabelCheck, FindsNothingInEvenlySpacedLabels) {
   EXPECT_TRUE(suspicious_labels(chains(), Duplicates::mean, 0, 1).empty());
   EXPECT_TRUE(suspicious_text({}, false).empty());
 }
 
-TEST(LabelCheck, EveryPartIsJudgedByTrainingAndValidation) {
+TEST(LabelCheck, AllSetsUseTheLimitsOfTrainingAndValidation) {
   LoadedData data = chains();
   data.set.targets[3] = 3000, data.set.targets[26] = -5000;
   data.set.targets[27] = 2000, data.set.targets[28] = 4000, data.set.targets[29] = 1e6;
   const std::vector<SuspiciousLabel> found = suspicious_labels(data, Duplicates::mean, 0, 1);
-  ASSERT_EQ(found.size(), 4u) << "the last one is in no part";
-  // -5000, 1, 2, 3, 5 ... 26, 3000: the median is 14, the deviation 7 on either side.
+  ASSERT_EQ(found.size(), 4u) << "the last molecule is in no set";
+  // -5000, 1, 2, 3, 5 ... 26, 3000: the median is 14, the median deviation 7 on both sides.
   EXPECT_EQ(found[0].part, "valid");
   EXPECT_EQ(found[0].value, -5000);
   EXPECT_EQ(found[0].median, 14);
@@ -49,13 +50,13 @@ TEST(LabelCheck, EveryPartIsJudgedByTrainingAndValidation) {
   EXPECT_EQ(found[2].part, "train");
   EXPECT_EQ(found[2].row, 4);
   EXPECT_EQ(found[3].part, "test");
-  // The most similar chains are the next ones, of both lengths; the slips among them are shown as they are.
+  // The most similar chains are the next shorter and longer ones. Outliers among them keep their labels.
   ASSERT_EQ(found[2].neighbours.size(), 3u);
   for (const double label : found[2].neighbours) EXPECT_LE(label, 8);
   for (const SuspiciousLabel& label : found) EXPECT_GT(label.deviations, 10);
 }
 
-TEST(LabelCheck, OfFoldsIsOfTheirUnion) {
+TEST(LabelCheck, FoldsAreCheckedTogether) {
   LoadedData data = chains();
   data.set.targets[3] = 3000;
   for (std::int64_t test = 0; test < 3; ++test) {
@@ -65,13 +66,13 @@ TEST(LabelCheck, OfFoldsIsOfTheirUnion) {
   }
   data.split = data.folds.front();
   const std::vector<SuspiciousLabel> found = suspicious_labels(data, Duplicates::mean, 0, 1);
-  ASSERT_EQ(found.size(), 1u) << "once, though it is in two training parts and a test part";
+  ASSERT_EQ(found.size(), 1u) << "once, although it is in two training sets and a test set";
   EXPECT_EQ(found[0].part, "");
   EXPECT_EQ(found[0].median, 16.5) << "of 1, 2, 3, 5 ... 30 and 3000";
   EXPECT_EQ(found[0].row, 4);
 }
 
-TEST(LabelCheck, OfACorpusFindsNothing) {
+TEST(LabelCheck, FindsNothingInACorpus) {
   LoadedData data = chains();
   data.set.targets[3] = 3000;
   data.set.computed_targets.assign(data.set.targets.begin(), data.set.targets.end());
@@ -79,7 +80,7 @@ TEST(LabelCheck, OfACorpusFindsNothing) {
   EXPECT_TRUE(suspicious_labels(data, Duplicates::mean, 0, 1).empty());
 }
 
-TEST(LabelCheck, AMeanOfRowsIsNamed) {
+TEST(LabelCheck, NamesTheRowsOfAMergedLabel) {
   LoadedData data = chains();
   data.set.targets[3] = -1748;
   const auto row = [](std::int64_t number, double value, double used) {
@@ -87,15 +88,15 @@ TEST(LabelCheck, AMeanOfRowsIsNamed) {
   };
   data.repeated = {row(3, 4, -1748), row(40, -3500, -1748)};
   EXPECT_EQ(suspicious_labels(data, Duplicates::mean, 0, 1).at(0).merged, "the mean of rows 4, 41 (4.000, -3,500)");
-  // Kept rows have labels of their own.
+  // With the rule keep, each row keeps its own label.
   data.repeated = {row(3, -1748, -1748), row(40, 4, 4)};
   EXPECT_EQ(suspicious_labels(data, Duplicates::keep, 0, 1).at(0).merged, "");
-  // The row itself has none.
+  // The first row has no label.
   data.repeated = {row(3, std::nan(""), -1748), row(40, -1748, -1748)};
   EXPECT_EQ(suspicious_labels(data, Duplicates::median, 0, 1).at(0).merged, "the median of row 41 (-1,748)");
 }
 
-TEST(LabelCheck, TenAreTold) {
+TEST(LabelCheck, WarningListsAtMostTenLabels) {
   SuspiciousLabel label{.target = "logS",
                         .value = -350,
                         .row = 17,
@@ -122,7 +123,7 @@ TEST(LabelCheck, TenAreTold) {
   EXPECT_EQ(eleven[11].find("and 1 more"), 0u);
 }
 
-TEST(LabelCheck, TheRecordKeepsThemUntilItIsStripped) {
+TEST(LabelCheck, RecordContainsThemUntilItIsStripped) {
   const test::Scratch scratch;
   const std::string folder = scratch.path("R");
   std::filesystem::create_directories(folder);
@@ -154,14 +155,14 @@ TEST(LabelCheck, TheRecordKeepsThemUntilItIsStripped) {
   EXPECT_EQ(scratch.read("R/run.json"), without);
 }
 
-TEST(LabelCheck, TargetsAreScaledWithoutSlips) {
+TEST(LabelCheck, OutliersAreClippedForTargetScaling) {
   LoadedData data = chains();
   const std::vector<std::int64_t>& train = data.split.train;  // 1 ... 26
   const TargetStatistics plain = target_scaling_of(data.set, train), all = target_statistics(data.set, train);
   EXPECT_EQ(plain.mean, all.mean);
   EXPECT_EQ(plain.deviation, all.deviation);
   EXPECT_EQ(plain.mean.at(0), 13.5);
-  data.set.targets[25] = 26000;  // counts as 25
+  data.set.targets[25] = 26000;  // clipped to 25
   EXPECT_NEAR(target_scaling_of(data.set, train).mean.at(0), 13.5 - 1.0 / 26, 1e-12);
   EXPECT_GT(target_statistics(data.set, train).mean.at(0), 1000);
 }

@@ -1,4 +1,4 @@
-// Labels that may be wrong, from training to molgraph-info: told, clipped where it is asked for, shown as they are.
+// Outlier labels from training to molgraph-info: logged, clipped with --clip-labels, unchanged in output files.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,14 +18,14 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 const std::string kTiny = " --layers 1 --width 16 --ffn 16 --heads 2 --threads 1 --from none --no-report ";
-const std::string kAlone = kTiny + "--epochs 2 --loss mse --no-baselines --no-blend ";
+const std::string kModelOnly = kTiny + "--epochs 2 --loss mse --no-baselines --no-blend ";
 
 class LabelClipCli : public ::testing::Test {
  protected:
   static constexpr int kRows = 140;
 
-  /// Chains with an end each and labels 0 ... 9; rows 61 ... 120 are valid, 121 ... 140 test. `labels` of rows from 1
-  /// are others.
+  /// Chains with one of four end groups and labels 0 ... 9. Rows 61 ... 120 are the validation set, 121 ... 140 the
+  /// test set. `labels` replaces labels, by row number from 1.
   std::string table(const std::map<int, std::string>& labels) {
     std::string text = "smiles,id,logS,active,part\n";
     const char* ends[] = {"O", "N", "c1ccccc1", "C1CC1"};
@@ -52,8 +52,8 @@ class LabelClipCli : public ::testing::Test {
     EXPECT_TRUE(scratch.read(a) == scratch.read(b)) << a << " " << b;
   }
   nlohmann::json record(const std::string& folder) { return nlohmann::json::parse(scratch.read(folder + "/run.json")); }
-  /// The label that a file of predictions shows of a molecule.
-  std::optional<std::string> shown(const std::string& file, const std::string& id) {
+  /// The label of a molecule in a file of predictions.
+  std::optional<std::string> label_in(const std::string& file, const std::string& id) {
     for (const std::string& line : lines_of(scratch.read(file)))
       if (const auto cells = cells_of(line); cells.at(0) == id) return cells.at(2);
     return std::nullopt;
@@ -65,16 +65,16 @@ class LabelClipCli : public ::testing::Test {
   int tables_ = 0;
 };
 
-const std::string kPart = " --splits-column part ";
+const std::string kSets = " --splits-column part ";
 
-TEST_F(LabelClipCli, ASlipIsToldKeptAndStripped) {
-  const std::string told =
-      train(table({{5, "-3500"}, {65, "900"}, {125, "800"}}) + " -o R --domain-labels" + kPart + kAlone);
-  EXPECT_THAT(told, HasSubstr("3 outlier labels, which may be typing errors"));
-  EXPECT_THAT(told, HasSubstr("'logS' -3,500 (row 5, id m5, training set): "));
-  EXPECT_THAT(told, HasSubstr("'logS' 900.0 (row 65, id m65, validation set): "));
-  EXPECT_THAT(told, HasSubstr("'logS' 800.0 (row 125, id m125, test set): "));
-  EXPECT_THAT(told, HasSubstr("; the most similar molecules have "));
+TEST_F(LabelClipCli, OutliersAreLoggedStoredAndStripped) {
+  const std::string log =
+      train(table({{5, "-3500"}, {65, "900"}, {125, "800"}}) + " -o R --domain-labels" + kSets + kModelOnly);
+  EXPECT_THAT(log, HasSubstr("3 outlier labels, which may be typing errors"));
+  EXPECT_THAT(log, HasSubstr("'logS' -3,500 (row 5, id m5, training set): "));
+  EXPECT_THAT(log, HasSubstr("'logS' 900.0 (row 65, id m65, validation set): "));
+  EXPECT_THAT(log, HasSubstr("'logS' 800.0 (row 125, id m125, test set): "));
+  EXPECT_THAT(log, HasSubstr("; the most similar molecules have "));
   const auto labels = record("R")["suspicious_labels"];
   ASSERT_EQ(labels.size(), 3u);
   EXPECT_EQ(labels[0]["value"], -3500);
@@ -89,98 +89,98 @@ TEST_F(LabelClipCli, ASlipIsToldKeptAndStripped) {
   EXPECT_FALSE(record("R").contains("suspicious_labels"));
   EXPECT_THAT(run("molgraph-info R").out, Not(HasSubstr("may be wrong")));
   EXPECT_THAT(run("molgraph-info R --strip").out, HasSubstr("contains no data"));
-  EXPECT_THAT(train(table({}) + " -o N" + kPart + kAlone), Not(HasSubstr("outlier label")));
+  EXPECT_THAT(train(table({}) + " -o N" + kSets + kModelOnly), Not(HasSubstr("outlier label")));
   EXPECT_FALSE(record("N").contains("suspicious_labels"));
 }
 
-TEST_F(LabelClipCli, TheModelLearnsTheLimitsAndFilesShowTheLabels) {
-  const std::string slips = table({{5, "-3500"}, {65, "900"}, {125, "800"}}), by_hand = table({{5, "0"}, {65, "9"}});
-  train(slips + " -o C --clip-labels --domain-labels" + kPart + kAlone);
-  train(by_hand + " -o H" + kPart + kAlone);
-  train(slips + " -o P" + kPart + kAlone);
+TEST_F(LabelClipCli, ClippingChangesTrainingButNotTheLabelsInFiles) {
+  const std::string outliers = table({{5, "-3500"}, {65, "900"}, {125, "800"}}), clipped = table({{5, "0"}, {65, "9"}});
+  train(outliers + " -o C --clip-labels --domain-labels" + kSets + kModelOnly);
+  train(clipped + " -o H" + kSets + kModelOnly);
+  train(outliers + " -o P" + kSets + kModelOnly);
   expect_same("C/model.safetensors", "H/model.safetensors");
   expect_same("C/metrics.csv", "H/metrics.csv");
   expect_same("C/calibration.json", "H/calibration.json");
   EXPECT_FALSE(scratch.read("C/model.safetensors") == scratch.read("P/model.safetensors"));
-  EXPECT_EQ(shown("C/valid_predictions.csv", "m65"), "900");
-  EXPECT_EQ(shown("H/valid_predictions.csv", "m65"), "9");
-  EXPECT_EQ(shown("C/test_predictions.csv", "m125"), "800");
-  EXPECT_FALSE(scratch.read("C/results.csv") == scratch.read("H/results.csv")) << "of the labels of the table";
-  const std::string near = run("molgraph-score -m C --domain -i " + slips + " -o -").out;
-  EXPECT_THAT(near, HasSubstr("-3500")) << "labels of the domain";
+  EXPECT_EQ(label_in("C/valid_predictions.csv", "m65"), "900");
+  EXPECT_EQ(label_in("H/valid_predictions.csv", "m65"), "9");
+  EXPECT_EQ(label_in("C/test_predictions.csv", "m125"), "800");
+  EXPECT_FALSE(scratch.read("C/results.csv") == scratch.read("H/results.csv")) << "results use the labels of the table";
+  const std::string scored = run("molgraph-score -m C --domain -i " + outliers + " -o -").out;
+  EXPECT_THAT(scored, HasSubstr("-3500")) << "the domain contains the labels of the table";
   EXPECT_THAT(scratch.read("C/config.toml"), HasSubstr("clip-labels = true"));
 }
 
-TEST_F(LabelClipCli, EachSplitHasItsOwn) {
+TEST_F(LabelClipCli, EachSplitHasItsOwnLimits) {
   // Row 5 is a test molecule of the first split and a training molecule of the second.
-  const std::string slip = table({{5, "-3500"}}), by_hand = table({{5, "0"}});
+  const std::string outlier = table({{5, "-3500"}}), clipped = table({{5, "0"}});
   scratch.write(
       "splits.json",
       R"([{"train": "10-69", "val": "70-129", "test": "0-9"}, {"train": "0-59", "val": "60-119", "test": "120-139"}])");
-  const std::string told = train(slip + " -o C --clip-labels --splits-file splits.json" + kAlone);
-  EXPECT_EQ(told.find("outlier label"), told.rfind("outlier label")) << "once";
-  EXPECT_THAT(told, HasSubstr("'logS' -3,500 (row 5, id m5): "));
-  train(by_hand + " -o H --splits-file splits.json" + kAlone);
+  const std::string log = train(outlier + " -o C --clip-labels --splits-file splits.json" + kModelOnly);
+  EXPECT_EQ(log.find("outlier label"), log.rfind("outlier label")) << "the warning is logged once";
+  EXPECT_THAT(log, HasSubstr("'logS' -3,500 (row 5, id m5): "));
+  train(clipped + " -o H --splits-file splits.json" + kModelOnly);
   expect_same("C/model_0/model.safetensors", "H/model_0/model.safetensors");
   expect_same("C/model_1/model.safetensors", "H/model_1/model.safetensors");
-  EXPECT_EQ(shown("C/model_0/test_predictions.csv", "m5"), "-3500");
+  EXPECT_EQ(label_in("C/model_0/test_predictions.csv", "m5"), "-3500");
   for (const char* folder : {"C", "C/model_0", "C/model_1"})
     EXPECT_EQ(record(folder)["suspicious_labels"].size(), 1u) << folder;
   EXPECT_THAT(run("molgraph-info C --strip").out, HasSubstr("removed from C/model_1/run.json"));
   EXPECT_EQ(run("grep -rl -e -3500 C").out, "");
 }
 
-TEST_F(LabelClipCli, AnEnsembleIsCheckedOnce) {
-  const std::string slip = table({{5, "-3500"}});
-  const std::string told = train(slip + " -o C --clip-labels --ensemble-size 2 --member-splits" + kPart + kAlone);
-  EXPECT_EQ(told.find("outlier label"), told.rfind("outlier label"));
-  train(table({{5, "0"}}) + " -o H --ensemble-size 2 --member-splits" + kPart + kAlone);
+TEST_F(LabelClipCli, EnsemblesAreCheckedOnce) {
+  const std::string outlier = table({{5, "-3500"}});
+  const std::string log = train(outlier + " -o C --clip-labels --ensemble-size 2 --member-splits" + kSets + kModelOnly);
+  EXPECT_EQ(log.find("outlier label"), log.rfind("outlier label"));
+  train(table({{5, "0"}}) + " -o H --ensemble-size 2 --member-splits" + kSets + kModelOnly);
   for (const char* model : {"/model_0/model.safetensors", "/model_1/model.safetensors"})
     expect_same(std::string("C") + model, std::string("H") + model);
 }
 
-TEST_F(LabelClipCli, PartnersLearnTheLimitsAlways) {
-  // The slip is in the validation part, and one epoch is the best of one: the transformer is the same.
-  const std::string flags = kPart + kTiny + "--epochs 1 ";
+TEST_F(LabelClipCli, PartnersAlwaysTrainOnClippedLabels) {
+  // The outlier is in the validation set, and the only epoch is the best one, so the transformer does not change.
+  const std::string flags = kSets + kTiny + "--epochs 1 ";
   train(table({{65, "900"}}) + " -o S --blend" + flags);
   train(table({{65, "9"}}) + " -o H --blend" + flags);
   expect_same("S/model.safetensors", "H/model.safetensors");
   expect_same("S/gaussian_process.safetensors", "H/gaussian_process.safetensors");
   if (!xgboost_version().empty()) expect_same("S/trees.safetensors", "H/trees.safetensors");
-  // The intervals, in the last columns, go by the errors of the validation part.
+  // The prediction intervals in the last columns depend on the validation errors and are not compared.
   ASSERT_EQ(run("for r in S H; do cut -d, -f1-4 $r/test_predictions.csv > $r.csv; done").code, 0);
   expect_same("S.csv", "H.csv");
-  EXPECT_EQ(shown("S/valid_predictions.csv", "m65"), "900");
+  EXPECT_EQ(label_in("S/valid_predictions.csv", "m65"), "900");
 }
 
-TEST_F(LabelClipCli, ARejectedPartnerIsTheOneThatScores) {
-  // Six labels of the validation part are wrong: too many for slips, and far too many for the partners.
+TEST_F(LabelClipCli, ScoringUsesThePartnerKeptAfterRejectedRetraining) {
+  // Six validation labels are wrong: too many to count as outliers, and far too many for retraining the partners.
   std::map<int, std::string> wrong;
   for (int row = 61; row <= 91; row += 6) wrong[row] = "-7000";
-  const std::string told = train(table(wrong) + " -o R --blend" + kPart + kTiny + "--epochs 1 ");
-  EXPECT_THAT(told, Not(HasSubstr("outlier label")));
-  EXPECT_THAT(told, HasSubstr("Blend: retraining the Gaussian process with the validation set was rejected, because"));
-  EXPECT_THAT(told, HasSubstr("the run keeps the version trained without it"));
-  EXPECT_THAT(told, Not(HasSubstr("on which they are then trained too")));
+  const std::string log = train(table(wrong) + " -o R --blend" + kSets + kTiny + "--epochs 1 ");
+  EXPECT_THAT(log, Not(HasSubstr("outlier label")));
+  EXPECT_THAT(log, HasSubstr("Blend: retraining the Gaussian process with the validation set was rejected, because"));
+  EXPECT_THAT(log, HasSubstr("the run keeps the version trained without it"));
+  EXPECT_THAT(log, Not(HasSubstr("on which they are then trained too")));
   ASSERT_EQ(run("molgraph-score -m R -i R/test_predictions.csv -o scored.csv").code, 0);
-  const auto wanted = lines_of(scratch.read("R/test_predictions.csv")), scored = lines_of(scratch.read("scored.csv"));
-  ASSERT_EQ(scored.size(), wanted.size());
+  const auto expected = lines_of(scratch.read("R/test_predictions.csv")), scored = lines_of(scratch.read("scored.csv"));
+  ASSERT_EQ(scored.size(), expected.size());
   ASSERT_EQ(scored.size(), 21u);
-  for (std::size_t i = 1; i < wanted.size(); ++i)
-    EXPECT_NEAR(std::stod(cells_of(wanted[i]).at(3)), std::stod(cells_of(scored[i]).at(6)), 1e-4) << scored[i];
+  for (std::size_t i = 1; i < expected.size(); ++i)
+    EXPECT_NEAR(std::stod(cells_of(expected[i]).at(3)), std::stod(cells_of(scored[i]).at(6)), 1e-4) << scored[i];
 }
 
-TEST_F(LabelClipCli, ItIsRefusedWhereThereIsNoNumber) {
+TEST_F(LabelClipCli, ClippingNeedsARegressionTarget) {
   const ShellResult classes =
-      run("molgraph-train " + table({}) + " -o X --clip-labels --target-columns active" + kPart + kTiny);
+      run("molgraph-train " + table({}) + " -o X --clip-labels --target-columns active" + kSets + kTiny);
   EXPECT_EQ(classes.code, 2);
   EXPECT_THAT(classes.err, HasSubstr("--clip-labels would do nothing: there is no regression target"));
   const ShellResult corpus = run("molgraph-pretrain " + table({}) + " -o X --clip-labels");
   EXPECT_EQ(corpus.code, 2);
   EXPECT_THAT(corpus.err, HasSubstr("--clip-labels"));
   EXPECT_FALSE(scratch.exists("X"));
-  // A run of an earlier version has no such line, and goes on.
-  const std::string start = table({}) + " -o R" + kPart + kAlone;
+  // The configuration of an earlier version has no such line, and the run can be resumed.
+  const std::string start = table({}) + " -o R" + kSets + kModelOnly;
   train(start);
   ASSERT_EQ(run("sed -i /clip-labels/d R/config.toml").code, 0);
   EXPECT_EQ(run("molgraph-train -o R --resume").code, 0);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 
-/// Labels only: weights look at nothing else.
+/// A set with labels only: weights depend on nothing else.
 MoleculeSet set_of(TaskKind kind, std::size_t targets, std::vector<double> labels, int classes = 0) {
   MoleculeSet set;
   set.task.kind = kind;
@@ -23,7 +23,7 @@ MoleculeSet set_of(TaskKind kind, std::size_t targets, std::vector<double> label
   return set;
 }
 
-TEST(LabelWeights, WithoutAnyAllAreOne) {
+TEST(LabelWeights, DefaultWeightsAreOne) {
   const MoleculeSet set = set_of(TaskKind::regression, 2, {1, 2, 3, kMissing});
   const LabelWeights weights(set, {0, 1}, {});
   EXPECT_TRUE(weights.all_one());
@@ -32,16 +32,16 @@ TEST(LabelWeights, WithoutAnyAllAreOne) {
   EXPECT_EQ(weights.of(set, 1, 1), 0.0f) << "missing";
 }
 
-TEST(LabelWeights, OfRowsAndTargetsByHand) {
+TEST(LabelWeights, RowAndTargetWeightsMatchHandCalculation) {
   MoleculeSet set = set_of(TaskKind::regression, 2, {1, 2, 3, kMissing, 5, 6});
   set.weight = {1, 2, 5};
-  // The training part is the first two rows. Row weights times 1 and 3: 1, 3, 2; their mean is 2.
+  // The training set is the first two rows. Row weights times target weights 1 and 3: 1, 3, 2; their mean is 2.
   const LabelWeights weights(set, {0, 1}, {.tasks = {1, 3}});
   EXPECT_EQ(weights.table(set), (std::vector<float>{0.5f, 1.5f, 1.0f, 0.0f, 2.5f, 7.5f}));
 }
 
 TEST(LabelWeights, BalancedTargetsHaveEqualShares) {
-  // Four labels beside one; each target has half of the loss of five labels.
+  // Target 0 has four labels, target 1 has one. Each target has half of the loss of five labels.
   const MoleculeSet set = set_of(TaskKind::regression, 2, {1, 9, 2, kMissing, 3, kMissing, 4, kMissing});
   const LabelWeights equal(set, {0, 1, 2, 3}, {.balance_tasks = true});
   EXPECT_FLOAT_EQ(equal.of(set, 0, 0), 0.625f);
@@ -51,23 +51,23 @@ TEST(LabelWeights, BalancedTargetsHaveEqualShares) {
   EXPECT_FLOAT_EQ(thrice.of(set, 0, 1), 3.75f) << "three times the share, not three times the label";
 }
 
-TEST(LabelWeights, BalancedClassesHaveEqualSharesOfTheirTarget) {
-  // Target 0: three 0 and one 1; target 1: one of each.
+TEST(LabelWeights, BalancedClassesHaveEqualShares) {
+  // Training labels of target 0: three 0 and one 1; of target 1: one of each.
   const MoleculeSet set = set_of(TaskKind::binary, 2, {0, 1, 0, 0, 0, kMissing, 1, kMissing, 1, 1});
   const LabelWeights weights(set, {0, 1, 2, 3}, {.balance_classes = true});
   EXPECT_FLOAT_EQ(weights.of(set, 0, 0), 4.0f / 6);
   EXPECT_FLOAT_EQ(weights.of(set, 3, 0), 2.0f);
   EXPECT_FLOAT_EQ(weights.of(set, 0, 1), 1.0f);
-  EXPECT_FLOAT_EQ(weights.of(set, 4, 0), 2.0f) << "as in the training part";
+  EXPECT_FLOAT_EQ(weights.of(set, 4, 0), 2.0f) << "as in the training set";
   EXPECT_EQ(weights.text(set.task), "t0 (0: 0.6667, 1: 2.000), t1 (0: 1.000, 1: 1.000)");
-  // Three classes, of which the training part has two.
+  // Three classes, of which two occur in the training set.
   const MoleculeSet many = set_of(TaskKind::multiclass, 1, {0, 0, 0, 2, 1}, 3);
   const LabelWeights of_many(many, {0, 1, 2, 3}, {.balance_classes = true});
   EXPECT_FLOAT_EQ(of_many.of(many, 0, 0), 4.0f / 6);
   EXPECT_FLOAT_EQ(of_many.of(many, 3, 0), 2.0f);
 }
 
-TEST(WeightedLoss, ByHandAndAlikeInBothEngines) {
+TEST(WeightedLoss, MatchesHandCalculationInBothEngines) {
   const torch::Tensor targets = torch::tensor({{3.0, kMissing}, {5.0, 10.0}}, torch::kFloat64);
   const torch::Tensor shift = torch::tensor({1.0, 0.0}, torch::kFloat64),
                       scale = torch::tensor({2.0, 5.0}, torch::kFloat64);
@@ -75,23 +75,23 @@ TEST(WeightedLoss, ByHandAndAlikeInBothEngines) {
   const LabelTerms terms{.bounds = {}, .weights = torch::tensor({{0.5f, 0.0f}, {4.0f, 3.0f}})};
   torch::Tensor scaled = raw.clone().set_requires_grad(true);
   const LossSum sum = masked_loss(Loss::mse, scaled, targets, shift, scale, terms);
-  EXPECT_EQ(sum.count, 3) << "labels are counted, not weighed";
+  EXPECT_EQ(sum.count, 3) << "the count does not depend on the weights";
   EXPECT_FLOAT_EQ(sum.sum.item<float>(), 0.5f * 1 + 3 * 9);
   (sum.sum / 3).backward();
   const LossSlope slope = loss_slope(Loss::mse, targets, shift, scale, 1.0 / 3, terms);
   for (std::int64_t row = 0; row < 2; ++row) {
-    float own[2];
-    slope(static_cast<std::size_t>(row), raw[row].const_data_ptr<float>(), own);
-    for (int t = 0; t < 2; ++t) EXPECT_FLOAT_EQ(own[t], scaled.grad()[row][t].item<float>());
+    float gradient[2];
+    slope(static_cast<std::size_t>(row), raw[row].const_data_ptr<float>(), gradient);
+    for (int t = 0; t < 2; ++t) EXPECT_FLOAT_EQ(gradient[t], scaled.grad()[row][t].item<float>());
   }
   const torch::Tensor logits = torch::tensor({{0.0f, 1.0f}, {2.0f, 0.0f}}), label = torch::tensor({{1.0f}, {0.0f}});
   const torch::Tensor zero = torch::zeros({2}), one = torch::ones({2});
   const LabelTerms of_classes{.bounds = {}, .weights = torch::tensor({{2.0f}, {0.25f}})};
   EXPECT_NEAR(masked_loss(Loss::ce, logits, label, zero, one, of_classes).sum.item<double>(),
               2 * std::log1p(std::exp(-1.0)) + 0.25 * std::log1p(std::exp(-2.0)), 1e-6);
-  float own[2];
-  loss_slope(Loss::ce, label, zero, one, 1, of_classes)(1, logits[1].const_data_ptr<float>(), own);
-  EXPECT_NEAR(own[1], 0.25 / (1 + std::exp(2.0)), 1e-6);
+  float gradient[2];
+  loss_slope(Loss::ce, label, zero, one, 1, of_classes)(1, logits[1].const_data_ptr<float>(), gradient);
+  EXPECT_NEAR(gradient[1], 0.25 / (1 + std::exp(2.0)), 1e-6);
 }
 
 }  // namespace

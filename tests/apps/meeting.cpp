@@ -17,7 +17,7 @@ namespace molgraph::test {
 
 int free_port() {
   static std::atomic<unsigned> calls{0};
-  constexpr unsigned kFirst = 10'000, kPorts = 20'000, kStep = 7'919;  // of the calls of one process
+  constexpr unsigned kFirst = 10'000, kPorts = 20'000, kStep = 7'919;  // kStep: between calls in one process
   for (unsigned attempt = 0; attempt < kPorts; ++attempt) {
     const unsigned offset = (static_cast<unsigned>(::getpid()) + kStep * calls++) % kPorts;
     sockaddr_in address{};
@@ -34,7 +34,7 @@ int free_port() {
 
 void run_together(int count, const std::function<void(const std::shared_ptr<Processes>&)>& work) {
   // LibTorch 2.11 records the collectives of a process in one map, which it changes before it takes the map's lock.
-  // Several groups in one process race there, and crash; no program of ours has more than one.
+  // Several groups in one process therefore race and crash. Each molgraph program has at most one group.
   ::setenv("TORCH_FR_BUFFER_SIZE", "0", 1);
   const int port = free_port();
   std::mutex mutex;

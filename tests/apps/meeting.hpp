@@ -1,4 +1,4 @@
-// Several processes of one training, as threads of a test.
+// Runs the processes of a data-parallel training as threads of a test.
 #pragma once
 
 #include <functional>
@@ -8,12 +8,12 @@
 
 namespace molgraph::test {
 
-/// A TCP port of this machine that nobody uses at the moment, below those that the system gives to sockets that ask for
-/// any. It follows from the number of the process, so that tests side by side do not choose the same one.
+/// Returns a TCP port of this machine that is not in use, below the range from which the system assigns ports. It
+/// depends on the process id, so tests that run at the same time choose different ports.
 int free_port();
 
-/// Calls `work` in `count` threads, each with its place in a group of its own. The first exception is thrown again at
-/// the end.
+/// Calls `work` in `count` threads, each as one process of a new group. Rethrows the first exception after all threads
+/// have ended.
 void run_together(int count, const std::function<void(const std::shared_ptr<Processes>&)>& work);
 
 }  // namespace molgraph::test

@@ -1,4 +1,4 @@
-// Tables as people have them: salts and solvents, and the same molecule in several rows.
+// Real-world tables: salts, solvents and duplicate molecules.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ constexpr const char* kTiny =
 class MessyCli : public ::testing::Test {
  protected:
   ShellResult run(const std::string& command) const { return scratch.run(test::bin_dir(), command); }
-  /// The last cell of the row but status and reason, by the first cell.
+  /// The third cell of the row with this id, which is the prediction.
   std::string prediction(const std::string& file, const std::string& id) const {
     for (const std::string& line : lines_of(scratch.read(file)))
       if (const auto cells = cells_of(line); cells[0] == id) return cells.at(2);
@@ -32,7 +32,7 @@ class MessyCli : public ::testing::Test {
   Scratch scratch;
 };
 
-/// Amines as their salts, acids as theirs.
+/// Salts of amines, salts of acids, and hydrates of alcohols.
 std::string salts() {
   std::string text = "id,smiles,y\n";
   for (int r = 0; r < 30; ++r) {
@@ -57,7 +57,7 @@ TEST_F(MessyCli, SaltsScoreAsTheirParents) {
   EXPECT_EQ(prediction("p.csv", "a"), prediction("p.csv", "b"));
   EXPECT_EQ(prediction("p.csv", "c"), prediction("p.csv", "d"));
   EXPECT_NE(prediction("p.csv", "a"), prediction("p.csv", "c"));
-  EXPECT_THAT(scratch.read("p.csv"), HasSubstr("b,CCO.Cl,")) << "the input stays as it is";
+  EXPECT_THAT(scratch.read("p.csv"), HasSubstr("b,CCO.Cl,")) << "the input is not changed";
   EXPECT_THAT(scratch.read("p.csv"), HasSubstr("e,[CH5+],,invalid_smiles,\"no parent structure: "));
   const ShellResult plain = run("molgraph-score -m N -i new.csv -o n.csv");
   EXPECT_THAT(plain.err, Not(HasSubstr("standardize")));
@@ -71,17 +71,19 @@ TEST_F(MessyCli, SaltsScoreAsTheirParents) {
   EXPECT_THAT(run("molgraph-info P").out, HasSubstr("without salts and solvents"));
   EXPECT_THAT(run("molgraph-info N").out, Not(HasSubstr("without salts")));
   EXPECT_THAT(run("molgraph-info P --json").out, HasSubstr("\"standardize\": \"parent\""));
-  EXPECT_EQ(run("molgraph-score -m P -m N -i new.csv -o both.csv").code, 4) << "they see other molecules";
+  EXPECT_EQ(run("molgraph-score -m P -m N -i new.csv -o both.csv").code, 4)
+      << "the runs standardise molecules differently";
 }
 
-TEST_F(MessyCli, StoresAndStartsKeepTheirStandardisation) {
+TEST_F(MessyCli, StoresAndFineTunedRunsKeepTheStandardisation) {
   scratch.write("salts.csv", salts());
   ASSERT_EQ(run("molgraph-featurize salts.csv -o p.h5 --standardize parent").code, 0);
   EXPECT_THAT(run("molgraph-info p.h5 --json").out, HasSubstr("\"standardize\": \"parent\""));
   const ShellResult stored = run("molgraph-train p.h5 -o S" + std::string(kTiny));
   ASSERT_EQ(stored.code, 0) << stored.err;
   ASSERT_EQ(run("molgraph-train salts.csv -o P --standardize parent" + std::string(kTiny)).code, 0);
-  EXPECT_EQ(scratch.read("S/model.safetensors"), scratch.read("P/model.safetensors")) << "a store changes nothing";
+  EXPECT_EQ(scratch.read("S/model.safetensors"), scratch.read("P/model.safetensors"))
+      << "training from a store gives the same model";
   const ShellResult other = run("molgraph-train p.h5 -o X --standardize none" + std::string(kTiny));
   EXPECT_EQ(other.code, 2);
   EXPECT_THAT(other.err, HasSubstr("was created with --standardize parent, not none"));
@@ -92,8 +94,8 @@ TEST_F(MessyCli, StoresAndStartsKeepTheirStandardisation) {
   EXPECT_THAT(contradicted.err, AllOf(HasSubstr("--standardize none contradicts P"), HasSubstr("trained on parent")));
 }
 
-/// Forty alcohols, every fourth of them twice, in another spelling and 2 higher.
-std::string repeats() {
+/// Forty alcohols. Every fourth one has a duplicate with another SMILES and a label that is 2 higher.
+std::string duplicates() {
   std::string text = "id,smiles,y\n";
   for (int r = 1; r <= 40; ++r) {
     const std::string chain(static_cast<std::size_t>(r), 'C');
@@ -103,8 +105,8 @@ std::string repeats() {
   return text;
 }
 
-TEST_F(MessyCli, RepeatedMoleculesAreOneRowOrStayTogether) {
-  scratch.write("repeats.csv", repeats());
+TEST_F(MessyCli, DuplicatesAreMergedOrStayInOneSet) {
+  scratch.write("repeats.csv", duplicates());
   const ShellResult trained = run("molgraph-train repeats.csv -o M" + std::string(kTiny));
   ASSERT_EQ(trained.code, 0) << trained.err;
   EXPECT_THAT(trained.err, AllOf(HasSubstr("10 duplicate molecules in 20 of 50 rows: one row each, by mean"),
@@ -115,7 +117,7 @@ TEST_F(MessyCli, RepeatedMoleculesAreOneRowOrStayTogether) {
   EXPECT_EQ(listed[1], "3,3,m4,CCCCO,4,5");
   EXPECT_EQ(listed[2], "4,3,again4,OCCCC,6,5");
   EXPECT_THAT(scratch.read("M/splits.csv"), AllOf(HasSubstr("\n3,m4,CCCCO,"), Not(HasSubstr("again"))));
-  // The same by way of a store.
+  // The same from a store.
   const ShellResult stored = run("molgraph-featurize repeats.csv -o repeats.h5 --repeated listed.csv.gz");
   ASSERT_EQ(stored.code, 0) << stored.err;
   EXPECT_THAT(stored.err,
@@ -126,7 +128,7 @@ TEST_F(MessyCli, RepeatedMoleculesAreOneRowOrStayTogether) {
   EXPECT_FALSE(scratch.exists("S/duplicates.csv"));
   EXPECT_EQ(run("molgraph-train repeats.h5 -o X --duplicates mean" + std::string(kTiny)).code, 2);
   EXPECT_EQ(run("molgraph-train repeats.csv -o X --duplicates average" + std::string(kTiny)).code, 2);
-  EXPECT_EQ(run("molgraph-featurize repeats.csv -o x.h5 --repeated repeats.csv").code, 2) << "an input";
+  EXPECT_EQ(run("molgraph-featurize repeats.csv -o x.h5 --repeated repeats.csv").code, 2) << "the file is an input";
   EXPECT_EQ(run("molgraph-featurize repeats.csv -o x.h5 --repeated x.parquet").code, 2);
   const ShellResult kept = run("molgraph-train repeats.csv -o K --duplicates keep" + std::string(kTiny));
   ASSERT_EQ(kept.code, 0) << kept.err;

@@ -10,7 +10,7 @@
 namespace molgraph {
 namespace {
 
-constexpr double kUnmeasured = std::numeric_limits<double>::quiet_NaN();
+constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 
 Task regression(int targets) {
   Task task{TaskKind::regression, {}, {}, 0, {}};
@@ -25,16 +25,15 @@ Task binary(int targets) {
   return task;
 }
 
-// Values computed by hand.
-TEST(Metrics, RegressionByHand) {
+TEST(Metrics, RegressionMatchesHandCalculation) {
   const std::vector<double> predictions{1, 2, 4}, targets{1, 3, 2};
   EXPECT_NEAR(evaluate_metric(Metric::mae, regression(1), predictions, targets).value, 1.0, 1e-12);
   EXPECT_NEAR(evaluate_metric(Metric::rmse, regression(1), predictions, targets).value, std::sqrt(5.0 / 3.0), 1e-12);
   EXPECT_NEAR(evaluate_metric(Metric::r2, regression(1), predictions, targets).value, 1.0 - 5.0 / 2.0, 1e-12);
 }
 
-TEST(Metrics, MissingTargetsAreLeftOutAndTargetsAreAveraged) {
-  const std::vector<double> predictions{1, 10, 2, 20}, targets{2, kUnmeasured, 2, 23};
+TEST(Metrics, MissingLabelsAreLeftOutAndTargetsAreAveraged) {
+  const std::vector<double> predictions{1, 10, 2, 20}, targets{2, kMissing, 2, 23};
   const MetricResult result = evaluate_metric(Metric::mae, regression(2), predictions, targets);
   EXPECT_EQ(result.count, 3);
   ASSERT_EQ(result.per_target.size(), 2u);
@@ -50,10 +49,10 @@ TEST(Metrics, RocAucCountsPairsAndTies) {
   EXPECT_TRUE(std::isnan(roc_auc({0.1, 0.2}, {1, 1})));
 }
 
-TEST(Metrics, AveragePrecisionByHand) {
+TEST(Metrics, AveragePrecisionMatchesHandCalculation) {
   // Sorted: 1 (P 1/1), 0, 1 (P 2/3): AP = (1 + 2/3) / 2.
   EXPECT_NEAR(average_precision({0.9, 0.8, 0.7}, {1, 0, 1}), (1.0 + 2.0 / 3.0) / 2.0, 1e-12);
-  // Ties form one threshold: both at once, P = 1/2.
+  // Ties share one threshold, so P = 1/2.
   EXPECT_NEAR(average_precision({0.5, 0.5}, {1, 0}), 0.5, 1e-12);
 }
 
@@ -65,8 +64,8 @@ TEST(Metrics, TargetsWithOneClassAreSkippedAndNamed) {
   EXPECT_EQ(result.skipped[0], "t1");
 }
 
-// The mean of seven times 0.1 is not 0.1, so that it leaves a spread of rounding: R2 was -8.7e28.
-TEST(Metrics, R2OfAConstantTargetIsBlankWithAReason) {
+// The computed mean of seven values 0.1 is not exactly 0.1. Used as a variance, the rounding error gave R2 = -8.7e28.
+TEST(Metrics, R2OfAConstantTargetIsUndefinedWithAReason) {
   const std::vector<double> targets(7, 0.1), predictions{0.1, 0.2, 0.1, 0.3, 0.1, 0.0, 0.1};
   const MetricResult result = evaluate_metric(Metric::r2, regression(1), predictions, targets);
   EXPECT_TRUE(std::isnan(result.value)) << result.value;
@@ -74,11 +73,12 @@ TEST(Metrics, R2OfAConstantTargetIsBlankWithAReason) {
   EXPECT_EQ(result.reasons[0], "constant target");
   EXPECT_EQ(why_no_metric(Metric::r2, regression(1), targets), "constant target");
   EXPECT_EQ(why_no_metric(Metric::mae, regression(1), targets), "");
-  EXPECT_TRUE(std::isnan(evaluate_metric(Metric::r2, regression(1), {1}, {2}).value)) << "one value is constant, too";
+  EXPECT_TRUE(std::isnan(evaluate_metric(Metric::r2, regression(1), {1}, {2}).value))
+      << "a single value is also constant";
 }
 
-TEST(Metrics, EveryMetricSaysWhyItIsBlank) {
-  const float missing = kUnmeasured, infinite = std::numeric_limits<float>::infinity();
+TEST(Metrics, UndefinedMetricsHaveAReason) {
+  const float missing = kMissing, infinite = std::numeric_limits<float>::infinity();
   const auto reason = [](Metric metric, const Task& task, const std::vector<double>& predictions,
                          const std::vector<double>& targets) {
     const MetricResult result = evaluate_metric(metric, task, predictions, targets);
@@ -93,7 +93,7 @@ TEST(Metrics, EveryMetricSaysWhyItIsBlank) {
     EXPECT_EQ(reason(metric, binary(1), {0.1f, 0.2f}, {0, 0}), "one class only");
     EXPECT_EQ(reason(metric, binary(1), {0.1f, 0.2f}, {1, 1}), "one class only");
     EXPECT_EQ(reason(metric, binary(1), {missing, 0.2f}, {1, 0}), "a prediction is not finite")
-        << "and it returns at all";
+        << "and the call returns";
   }
   EXPECT_EQ(reason(Metric::accuracy, binary(1), {0.1f, 0.2f}, {0, 0}), "") << "accuracy needs no second class";
   EXPECT_EQ(reason(Metric::accuracy, binary(1), {missing}, {0}), "a prediction is not finite");
@@ -102,20 +102,20 @@ TEST(Metrics, EveryMetricSaysWhyItIsBlank) {
   EXPECT_EQ(why_no_metric(Metric::roc_auc, binary(1), {}), "no value");
 }
 
-TEST(Metrics, MulticlassAccuracyTakesTheLargestProbability) {
+TEST(Metrics, MulticlassAccuracyUsesTheLargestProbability) {
   Task task{TaskKind::multiclass, {"phase"}, {""}, 3, {"a", "b", "c"}};
   const std::vector<double> predictions{0.1f, 0.7f, 0.2f, 0.5f, 0.3f, 0.2f}, targets{1, 2};
   EXPECT_NEAR(evaluate_metric(Metric::accuracy, task, predictions, targets).value, 0.5, 1e-12);
 }
 
-TEST(Metrics, AMetricThatDoesNotFitIsRefused) {
+TEST(Metrics, RejectsMetricsThatDoNotFitTheTask) {
   EXPECT_THROW(check_metric(Metric::roc_auc, TaskKind::regression), UsageError);
   EXPECT_THROW(check_metric(Metric::mae, TaskKind::binary), UsageError);
   EXPECT_THROW(metric_from_string("auroc"), UsageError);
   EXPECT_NO_THROW(check_metric(Metric::ap, TaskKind::binary));
 }
 
-TEST(Metrics, OfAMixedTaskAreThoseOfTheTargetsTheyFit) {
+TEST(Metrics, MixedTasksUseTheTargetsThatTheMetricFits) {
   Task task = regression(3);
   task.set_kinds({TaskKind::regression, TaskKind::binary, TaskKind::regression});
   const std::vector<double> predictions{1, 0.9, 5, 2, 0.2, 7}, targets{2, 1, 5, 2, 0, 4};

@@ -36,8 +36,8 @@ TEST(ModelConfig, JsonRoundTripKeepsEveryField) {
   EXPECT_EQ(back.task.class_labels, unusual_config().task.class_labels);
 }
 
-// A task of one kind is written as it was before there were mixed ones.
-TEST(ModelConfig, KindsStandInMixedTasksOnly) {
+// A task with one kind of targets is written in the format from before mixed tasks.
+TEST(ModelConfig, OnlyMixedTasksContainKinds) {
   ModelConfig config = unusual_config();
   EXPECT_EQ(to_json(config).find("kinds"), std::string::npos);
   config.task = {TaskKind::regression, {"logS", "toxic"}, {"", ""}, 0, {}};
@@ -57,8 +57,8 @@ TEST(ModelConfig, KindsStandInMixedTasksOnly) {
         << bad;
 }
 
-/// `text` with one replacement must be refused with a message that names `word`.
-void expect_refused(std::string text, const std::string& from, const std::string& to, const std::string& word) {
+/// Expects an error that names the file and `word` if `from` is replaced by `to` in `text`.
+void expect_error(std::string text, const std::string& from, const std::string& to, const std::string& word) {
   const auto at = text.find(from);
   ASSERT_NE(at, std::string::npos) << from;
   text.replace(at, from.size(), to);
@@ -71,16 +71,16 @@ void expect_refused(std::string text, const std::string& from, const std::string
   }
 }
 
-TEST(ModelConfig, DamagedTextIsRefusedWithTheKeyNamed) {
+TEST(ModelConfig, ErrorsOfDamagedTextNameTheKey) {
   const std::string text = to_json(unusual_config());
-  expect_refused(text, "\"layers\":3", "\"layers\":0", "layers");
-  expect_refused(text, "\"layers\":3", "\"layers\":\"three\"", "layers");
-  expect_refused(text, "\"layers\":3", "\"layer\":3", "layer");
-  expect_refused(text, "\"heads\":6", "\"heads\":5", "multiple");
-  expect_refused(text, "\"model\":\"grpe\"", "\"model\":\"gcn\"", "gcn");
-  expect_refused(text, "\"version\":1", "\"version\":9", "version");
-  expect_refused(text, "\"key_term\":\"row\"", "\"key_term\":\"diagonal\"", "key_term");
-  expect_refused(text, "{", "", "JSON");
+  expect_error(text, "\"layers\":3", "\"layers\":0", "layers");
+  expect_error(text, "\"layers\":3", "\"layers\":\"three\"", "layers");
+  expect_error(text, "\"layers\":3", "\"layer\":3", "layer");
+  expect_error(text, "\"heads\":6", "\"heads\":5", "multiple");
+  expect_error(text, "\"model\":\"grpe\"", "\"model\":\"gcn\"", "gcn");
+  expect_error(text, "\"version\":1", "\"version\":9", "version");
+  expect_error(text, "\"key_term\":\"row\"", "\"key_term\":\"diagonal\"", "key_term");
+  expect_error(text, "{", "", "JSON");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The search for the nearest row against looking at all of them.
+// Nearest-row search, compared with an exhaustive search.
 #include "apps/scoring/nearest_rows.hpp"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ std::vector<float> random_rows(std::size_t count, std::size_t width, unsigned se
   return rows;
 }
 
-Neighbour look_at_all(const std::vector<float>& rows, const float* query, std::size_t width) {
+Neighbour exhaustive_search(const std::vector<float>& rows, const float* query, std::size_t width) {
   Neighbour best{std::numeric_limits<double>::infinity(), 0};
   for (std::size_t r = 0; r < rows.size() / width; ++r) {
     double square = 0;
@@ -28,7 +28,7 @@ Neighbour look_at_all(const std::vector<float>& rows, const float* query, std::s
   return best;
 }
 
-TEST(NearestRows, FindsWhatLookingAtAllFinds) {
+TEST(NearestRows, MatchesExhaustiveSearch) {
   for (const std::size_t width : {16u, 80u, 33u}) {
     for (const std::size_t count : {1u, 1023u, 1024u, 2500u}) {
       const std::vector<float> rows = random_rows(count, width, 1), queries = random_rows(130, width, 2);
@@ -38,9 +38,9 @@ TEST(NearestRows, FindsWhatLookingAtAllFinds) {
       const auto found = nearest.find(queries);
       ASSERT_EQ(found.size(), 130u);
       for (std::size_t q = 0; q < found.size(); ++q) {
-        const Neighbour expected = look_at_all(rows, queries.data() + q * width, width);
+        const Neighbour expected = exhaustive_search(rows, queries.data() + q * width, width);
         EXPECT_NEAR(found[q].distance, expected.distance, 1e-4 * expected.distance) << width << " " << count;
-        if (found[q].index != expected.index) continue;  // nearly equal ones may change places
+        if (found[q].index != expected.index) continue;  // another row at almost the same distance
         EXPECT_DOUBLE_EQ(found[q].distance, expected.distance);
       }
     }

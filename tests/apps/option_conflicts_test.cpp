@@ -1,4 +1,4 @@
-// Flags that would do nothing are refused; and the size of a model before there is one.
+// Options without effect are rejected. The size of a model is checked before it is created.
 #include "apps/training/option_conflicts.hpp"
 
 #include <gtest/gtest.h>
@@ -51,28 +51,28 @@ std::string problem(const Change& change, const NamedFlags& named = {}, const Mo
   return "";
 }
 
-TEST(OptionConflicts, FlagsThatThisModelDoesNotHave) {
-  const auto refused = [](const std::string& flag, const Change& change, const NamedFlags& named = {}) {
+TEST(OptionConflicts, RejectsOptionsThatTheModelDoesNotHave) {
+  const auto rejects = [](const std::string& flag, const Change& change, const NamedFlags& named = {}) {
     const std::string text = problem(change, named);
     EXPECT_NE(text.find("--" + flag), std::string::npos) << flag << ": '" << text << "'";
   };
-  // Its default, said on the command line, would do nothing just as well.
-  refused("path", [](TrainOptions& o) { o.model.architecture = architecture("grpe"); }, {"path"});
-  refused("key-term", [](TrainOptions& o) { o.model.encoding = encoding("t5"); }, {"key-term"});
-  refused("grpe-terms", [](TrainOptions& o) { o.model.encoding = encoding("shaw"); }, {"grpe-terms"});
-  refused("walk-terms", [](TrainOptions& o) { o.model.encoding = encoding("grpe"); }, {"walk-terms"});
-  refused("pair-relations", [](TrainOptions& o) { o.model.pair_relations = {PairWord::paths}; });
-  refused("pe-dim", [](TrainOptions& o) {
+  // The default value on the command line would also have no effect.
+  rejects("path", [](TrainOptions& o) { o.model.architecture = architecture("grpe"); }, {"path"});
+  rejects("key-term", [](TrainOptions& o) { o.model.encoding = encoding("t5"); }, {"key-term"});
+  rejects("grpe-terms", [](TrainOptions& o) { o.model.encoding = encoding("shaw"); }, {"grpe-terms"});
+  rejects("walk-terms", [](TrainOptions& o) { o.model.encoding = encoding("grpe"); }, {"walk-terms"});
+  rejects("pair-relations", [](TrainOptions& o) { o.model.pair_relations = {PairWord::paths}; });
+  rejects("pe-dim", [](TrainOptions& o) {
     o.model.encoding = encoding("grpe-walk"), o.model.pair_relations = {PairWord::paths}, o.model.position_dim = 4;
   });
-  refused("pe-dim", [](TrainOptions& o) { o.model.encoding = encoding("grpe-walk"), o.model.position_dim = 65; });
-  refused("key-term", [](TrainOptions& o) { o.model.encoding = encoding("grpe-walk"); }, {"key-term"});
-  refused("walk-terms gate", [](TrainOptions& o) { o.model.encoding = encoding("grpe-walk"); }, {"walk-terms"});
+  rejects("pe-dim", [](TrainOptions& o) { o.model.encoding = encoding("grpe-walk"), o.model.position_dim = 65; });
+  rejects("key-term", [](TrainOptions& o) { o.model.encoding = encoding("grpe-walk"); }, {"key-term"});
+  rejects("walk-terms gate", [](TrainOptions& o) { o.model.encoding = encoding("grpe-walk"); }, {"walk-terms"});
   EXPECT_EQ(problem([](TrainOptions& o) { o.model.architecture = architecture("grpe"); }), "");
-  refused("share-encodings",
+  rejects("share-encodings",
           [](TrainOptions& o) { o.model.encoding = encoding("laplacian"), o.model.share_encodings = Switch::off; },
           {"share-encodings"});
-  refused("max-distance", [](TrainOptions& o) { o.model.encoding = encoding("none"), o.model.max_distance = 3; },
+  rejects("max-distance", [](TrainOptions& o) { o.model.encoding = encoding("none"), o.model.max_distance = 3; },
           {"max-distance"});
   EXPECT_EQ(problem(
                 [](TrainOptions& o) {
@@ -80,20 +80,20 @@ TEST(OptionConflicts, FlagsThatThisModelDoesNotHave) {
                 },
                 {"max-distance"}),
             "")
-      << "the gate has one";
-  refused("published-classes",
+      << "the gate has a maximum distance";
+  rejects("published-classes",
           [](TrainOptions& o) { o.model.encoding = encoding("random-walk"), o.model.published_classes = true; });
-  refused("key-term", [](TrainOptions& o) {
+  rejects("key-term", [](TrainOptions& o) {
     o.model.architecture = architecture("grpe"), o.model.grpe_terms = {GrpeTerm::topology, GrpeTerm::query},
     o.model.key_term = KeyTerm::row;
   });
-  refused("size",
+  rejects("size",
           [](TrainOptions& o) {
             o.model.size = "small", o.model.layers = 2, o.model.width = 16, o.model.ffn = 16, o.model.heads = 2;
           },
           {"size", "layers", "width", "ffn", "heads"});
   EXPECT_EQ(problem([](TrainOptions& o) { o.model.size = "small", o.model.layers = 2; }, {"size", "layers"}), "");
-  // A recipe's own values, where another model is asked for.
+  // A recipe's values do not fit another model.
   const std::string text = problem([](TrainOptions& o) {
     o = recipe("graphormer-zinc").options, o.model.recipe = "graphormer-zinc",
     o.model.architecture = architecture("grpe"), o.model.size = "small";
@@ -101,7 +101,7 @@ TEST(OptionConflicts, FlagsThatThisModelDoesNotHave) {
   EXPECT_NE(text.find("--recipe graphormer-zinc sets"), std::string::npos) << text;
 }
 
-TEST(OptionConflicts, WhatFromBringsAlongIsNotIgnored) {
+TEST(OptionConflicts, RejectsOptionsThatContradictTheStartingRun) {
   const ModelConfig grpe = model_of([](TrainOptions& o) { o.model.architecture = architecture("grpe"); });
   const ModelConfig grpe_row =
       model_of([](TrainOptions& o) { o.model.architecture = architecture("grpe"), o.model.key_term = KeyTerm::row; });
@@ -119,7 +119,7 @@ TEST(OptionConflicts, WhatFromBringsAlongIsNotIgnored) {
   contradicts(grpe_row, "--key-term", [](TrainOptions&) {}, {"key-term"});
   EXPECT_EQ(problem([](TrainOptions&) {}, {}, &grpe_row), "");
   EXPECT_EQ(problem([](TrainOptions& o) { o.model.key_term = KeyTerm::row; }, {"key-term"}, &grpe_row), "")
-      << "true of that run";
+      << "the starting run has it";
   contradicts(graphormer, "--published-classes", [](TrainOptions& o) { o.model.published_classes = true; });
   contradicts(graphormer, "--key-term", [](TrainOptions& o) { o.model.key_term = KeyTerm::row; });
   contradicts(graphormer, "--grpe-terms", [](TrainOptions&) {}, {"grpe-terms"});
@@ -131,7 +131,7 @@ TEST(OptionConflicts, WhatFromBringsAlongIsNotIgnored) {
   contradicts(walks, "--pair-relations", [](TrainOptions& o) { o.model.pair_relations = {PairWord::rings}; });
   contradicts(grpe, "--pair-relations", [](TrainOptions&) {}, {"pair-relations"});
   EXPECT_EQ(problem([](TrainOptions& o) { o.model.encoding = encoding("grpe-walk"); }, {}, &walks), "");
-  EXPECT_EQ(problem([](TrainOptions&) {}, {"grpe-terms"}, &walks), "") << "true of that run";
+  EXPECT_EQ(problem([](TrainOptions&) {}, {"grpe-terms"}, &walks), "") << "the starting run has it";
   contradicts(grpe, "--readout", [](TrainOptions& o) { o.model.readout = Readout::sum; });
   contradicts(grpe, "--degree-scaler", [](TrainOptions& o) { o.model.degree_scaler = true; });
   contradicts(graphormer, "--path ", [](TrainOptions& o) { o.model.path_rule = PathRule::single; });
@@ -139,12 +139,12 @@ TEST(OptionConflicts, WhatFromBringsAlongIsNotIgnored) {
   EXPECT_EQ(problem([](TrainOptions& o) { o.model.path_hops = 5; }, {"path-hops"}, &graphormer), "");
 }
 
-TEST(OptionConflicts, OfTheTraining) {
+TEST(OptionConflicts, RejectsTrainingOptionsWithoutEffect) {
   LoadedData data;
   data.set = one_molecule();
   data.split.train = {0};
   ModelConfig start = model_of([](TrainOptions& o) { o.model.architecture = architecture("grpe"); });
-  const auto refused = [&](const std::string& flag, const Change& change, const NamedFlags& named = {},
+  const auto rejects = [&](const std::string& flag, const Change& change, const NamedFlags& named = {},
                            const ModelConfig* from = nullptr) {
     TrainOptions options;
     change(options);
@@ -155,20 +155,20 @@ TEST(OptionConflicts, OfTheTraining) {
       EXPECT_NE(std::string(error.what()).find(flag), std::string::npos) << error.what();
     }
   };
-  refused("--patience", [](TrainOptions& o) { o.training.patience = 5; });
-  refused(
+  rejects("--patience", [](TrainOptions& o) { o.training.patience = 5; });
+  rejects(
       "--urpe", [](TrainOptions& o) { o.model.gate.use = Switch::on, o.model.frozen = Frozen::encoder; }, {}, &start);
-  refused(
+  rejects(
       "--scale-targets", [](TrainOptions&) {}, {"scale-targets"}, &start);
   start.task.names = {"z"};
   EXPECT_NO_THROW(check_training_flags({}, {"scale-targets"}, data, &start)) << "the head is new";
   data.set.task.kind = TaskKind::binary;
-  refused("--scale-targets", [](TrainOptions&) {}, {"scale-targets"});
+  rejects("--scale-targets", [](TrainOptions&) {}, {"scale-targets"});
   data.split.valid = {0};
   EXPECT_NO_THROW(check_training_flags({}, {}, data, nullptr));
 }
 
-TEST(ModelSize, WhatCannotFitIsRefusedWithItsNumber) {
+TEST(ModelSize, RejectsModelsThatDoNotFitIntoMemory) {
   const ModelConfig huge = model_of([](TrainOptions& o) {
     o.model.layers = 1000, o.model.width = 65536, o.model.ffn = 262144, o.model.heads = 4096;
   });

@@ -1,4 +1,4 @@
-// Ranges and words of options: what they refuse, what they say, and what --help shows of them.
+// Ranges and choices of options: rejected values, messages, and the text in --help.
 #include "apps/programs/shell/option_values.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 namespace molgraph {
 namespace {
 
-TEST(OptionValues, WholeNumbers) {
+TEST(OptionValues, ChecksWholeNumbers) {
   const WholeRange range{-1, 1000};
   for (const char* good : {"-1", "0", "1000"}) EXPECT_EQ(number_problem(good, range), "") << good;
   for (const char* bad : {"-2", "1001", "9223372036854775807", "99999999999999999999", "-99999999999999999999", "",
@@ -23,23 +23,23 @@ TEST(OptionValues, WholeNumbers) {
   EXPECT_EQ(number_problem("many", range), "'many' is not a whole number; give -1 to 1,000");
 }
 
-TEST(OptionValues, RealNumbers) {
-  const RealRange shut{0, 0.999}, open{0, 1, true, true};
-  for (const char* good : {"0", "0.999", "1e-9", ".5"}) EXPECT_EQ(number_problem(good, shut), "") << good;
+TEST(OptionValues, ChecksRealNumbers) {
+  const RealRange closed{0, 0.999}, open{0, 1, true, true};
+  for (const char* good : {"0", "0.999", "1e-9", ".5"}) EXPECT_EQ(number_problem(good, closed), "") << good;
   for (const char* bad : {"-1e-9", "0.9990001", "1e999", "inf", "-inf", "nan", "-nan", "", "half", "0.5x", "0,5"})
-    EXPECT_NE(number_problem(bad, shut), "") << bad;
+    EXPECT_NE(number_problem(bad, closed), "") << bad;
   EXPECT_EQ(number_problem("0.5", open), "");
-  for (const char* end : {"0", "1"}) EXPECT_NE(number_problem(end, open), "") << end;
+  for (const char* bound : {"0", "1"}) EXPECT_NE(number_problem(bound, open), "") << bound;
   EXPECT_EQ(range_text(open), "above 0, below 1");
-  EXPECT_EQ(range_text(shut), "0 to 0.999");
+  EXPECT_EQ(range_text(closed), "0 to 0.999");
 }
 
-TEST(OptionValues, Words) {
+TEST(OptionValues, ChecksWords) {
   EXPECT_EQ(word_problem("csv", {"", "csv", "tsv"}), "");
   EXPECT_EQ(word_problem("cvs", {"", "csv", "sdf"}), "'cvs' is not one of csv, sdf; did you mean csv?");
 }
 
-TEST(OptionValues, HelpAndChecksComeFromOneRange) {
+TEST(OptionValues, HelpAndChecksUseTheSameRange) {
   int layers = 0;
   std::string format;
   const auto parse = [&](const std::vector<std::string>& arguments) {
@@ -60,7 +60,7 @@ TEST(OptionValues, HelpAndChecksComeFromOneRange) {
   EXPECT_THROW(parse({"--format", "xml"}), UsageError);
 }
 
-TEST(Texts, SensibleNumbers) {
+TEST(Texts, FormatsNumbersWithAboutFourDigits) {
   EXPECT_EQ(sensible_number(0.123456), "0.1235");
   EXPECT_EQ(sensible_number(12.3), "12.30");
   EXPECT_EQ(sensible_number(-9.99999), "-10.00");
@@ -73,7 +73,7 @@ TEST(Texts, SensibleNumbers) {
   EXPECT_EQ(sensible_number(INFINITY), "inf");
 }
 
-TEST(Texts, AColumnHasOneNumberOfDecimals) {
+TEST(Texts, FormatsAColumnWithTheSameNumberOfDecimals) {
   EXPECT_EQ(sensible_column({0.12345, 0.0123456, NAN}), (std::vector<std::string>{"0.1235", "0.0123", "-"}));
   EXPECT_EQ(sensible_column({123.456, 1.23456}), (std::vector<std::string>{"123.46", "1.23"}));
   EXPECT_EQ(sensible_column({51234.6, 50123.4}), (std::vector<std::string>{"51,235", "50,123"}));

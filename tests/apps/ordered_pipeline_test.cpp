@@ -1,4 +1,4 @@
-// Results come in the items' order whatever the threads do, and errors after what came before them.
+// Results come in input order with any number of threads. Errors come after the results of earlier items.
 #include "apps/programs/shell/ordered_pipeline.hpp"
 
 #include <gtest/gtest.h>
@@ -16,15 +16,15 @@ struct Counted {
   int items = 0, failing = -1, failing_work = -1;
   std::atomic<int> worked{0};
   std::vector<int> taken;
-  int given = 0;
+  int produced = 0;
 
   Pipeline pipeline(int threads) {
     Pipeline p;
     p.threads = threads;
     p.next = [this](int& item) {
-      if (given == failing) throw std::runtime_error("next");
-      item = given;
-      return given++ < items;
+      if (produced == failing) throw std::runtime_error("next");
+      item = produced;
+      return produced++ < items;
     };
     p.work = [this](int&& item) {
       if (item == failing_work) throw std::runtime_error("work");
@@ -43,7 +43,7 @@ std::vector<int> tens(int count) {
   return values;
 }
 
-TEST(OrderedPipeline, KeepsTheOrder) {
+TEST(OrderedPipeline, KeepsInputOrder) {
   for (const int threads : {1, 2, 7}) {
     for (const int items : {0, 1, 2, 100}) {
       Counted counted;
@@ -54,7 +54,7 @@ TEST(OrderedPipeline, KeepsTheOrder) {
   }
 }
 
-TEST(OrderedPipeline, AnErrorComesAfterTheResultsBeforeIt) {
+TEST(OrderedPipeline, ErrorsAreThrownAfterEarlierResults) {
   for (const int threads : {1, 4}) {
     Counted in_next, in_work;
     in_next.items = in_work.items = 100;
@@ -66,29 +66,29 @@ TEST(OrderedPipeline, AnErrorComesAfterTheResultsBeforeIt) {
   }
 }
 
-TEST(OrderedPipeline, ASlowConsumerHoldsTheWorkersBack) {
+TEST(OrderedPipeline, SlowConsumerLimitsItemsInProgress) {
   Counted counted;
   counted.items = 60;
   Pipeline pipeline = counted.pipeline(3);
-  int most = 0;
+  int most_in_progress = 0;
   pipeline.consume = [&](int&& result) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     counted.taken.push_back(result);
-    most = std::max(most, counted.worked.load() - static_cast<int>(counted.taken.size()));
+    most_in_progress = std::max(most_in_progress, counted.worked.load() - static_cast<int>(counted.taken.size()));
   };
   pipeline.run();
-  EXPECT_LE(most, 3 + 4);
+  EXPECT_LE(most_in_progress, 3 + 4);
   EXPECT_EQ(counted.taken, tens(60));
 }
 
-TEST(OrderedPipeline, AConsumerThatThrowsEndsAWaitingSource) {
+TEST(OrderedPipeline, ThrowingConsumerCancelsAWaitingSource) {
   Counted counted;
   counted.items = 1000;
   std::atomic<bool> cancelled{false};
   Pipeline pipeline = counted.pipeline(2);
   pipeline.next = [&](int& item) {
-    item = counted.given++;
-    while (item > 3 && !cancelled) std::this_thread::yield();  // a source that would wait for ever
+    item = counted.produced++;
+    while (item > 3 && !cancelled) std::this_thread::yield();  // without cancel, the source would wait forever
     return !cancelled;
   };
   pipeline.cancel = [&] { cancelled = true; };

@@ -1,5 +1,5 @@
-// What becomes of outputs: none may be an input, a finished one says what it is made from, and no failure leaves
-// litter.
+// Output files: an output must not be an input, a finished output has a record of its sources, and a failure leaves no
+// temporary files.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -33,7 +33,7 @@ class OutputsTest : public testing::Test {
     scratch.write(name, text);
   }
 
-  /// Names of all files, but those of the shell.
+  /// Names of all files except those of the test shell.
   std::set<std::string> files() const {
     std::set<std::string> names;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(scratch.path(""))) {
@@ -46,7 +46,7 @@ class OutputsTest : public testing::Test {
   Scratch scratch;
 };
 
-TEST_F(OutputsTest, NoOutputIsAnInput) {
+TEST_F(OutputsTest, RejectsOutputsThatAreInputs) {
   const std::string table = scratch.read("in.csv");
   ASSERT_EQ(run("ln -s in.csv soft.csv; ln in.csv hard.csv; ln in.csv hard.h5; ln -s both.h5 both.csv; mkdir folder; "
                 "ln -s ../in.csv folder/soft.csv\n"
@@ -117,14 +117,14 @@ TEST_F(OutputsTest, NoOutputIsAnInput) {
             0);
 }
 
-TEST_F(OutputsTest, WhatDestroysNothingIsAllowed) {
+TEST_F(OutputsTest, AcceptsOutputsThatReplaceNoInput) {
   ASSERT_EQ(run("molgraph-score -m run -i in.csv -o /dev/null && molgraph-score -m run -i in.csv -o run/scored.csv && "
                 "cat in.csv | molgraph-score -m run -i /dev/stdin --format csv -o - > piped.csv && cmp piped.csv "
                 "run/scored.csv && "
                 "molgraph-score -m run -i in.csv -o run/scored.csv && molgraph-embed -m run -i in.csv -o /dev/null")
                 .code,
             0);
-  // Through a link the file it leads to is written, and its side files stand beside that one.
+  // If the output is a link, its target is written. The record is next to the target.
   ASSERT_EQ(run("mkdir far; ln -s far/real.csv link.csv; molgraph-score -m run -i in.csv -o link.csv && cmp "
                 "far/real.csv piped.csv")
                 .code,
@@ -133,7 +133,7 @@ TEST_F(OutputsTest, WhatDestroysNothingIsAllowed) {
   EXPECT_TRUE(scratch.exists("far/real.csv.json"));
   EXPECT_FALSE(scratch.exists("link.csv.json"));
   EXPECT_EQ(run("molgraph-score -m run -i in.csv -o link.csv --resume").code, 0);
-  // A table beside the run's files is not one of them; a folder called like a data set is no input.
+  // A table next to the run's files is not one of them. A folder with the name of a data set is not an input.
   const auto trained =
       run("stop='--backend reference --precision bf16'; mkdir esol D; cp in.csv D/data.csv; molgraph-train D/data.csv "
           "-o D $stop; "
@@ -143,7 +143,7 @@ TEST_F(OutputsTest, WhatDestroysNothingIsAllowed) {
   for (const auto& message : messages) EXPECT_NE(message.find("supports fp32 only"), std::string::npos) << message;
 }
 
-TEST_F(OutputsTest, AFinishedOutputSaysWhatItIsMadeFrom) {
+TEST_F(OutputsTest, FinishedOutputsRecordTheirSources) {
   save_tiny_run(scratch.path("other"), tiny_config(graphormer_architecture(), {"y"}), 2);
   scratch.write("in2.csv", "id,smiles,y\na,CCO,1\n");
   for (const std::string program : {"molgraph-score", "molgraph-embed"}) {
@@ -153,7 +153,7 @@ TEST_F(OutputsTest, AFinishedOutputSaysWhatItIsMadeFrom) {
     EXPECT_EQ(empty.code, kFile) << empty.err;
     EXPECT_NE(empty.err.find("out.csv exists without out.csv.json"), std::string::npos) << empty.err;
     EXPECT_EQ(scratch.read("out.csv"), "");
-    ASSERT_EQ(run(start).code, 0) << "without --resume it is made anew";
+    ASSERT_EQ(run(start).code, 0) << "without --resume, the output is replaced";
     const auto record = nlohmann::json::parse(scratch.read("out.csv.json"));
     EXPECT_EQ(record["rows"], 5);
     EXPECT_EQ(record["made_from"]["inputs"].get<std::string>().substr(0, 7), "in.csv,");
@@ -179,19 +179,19 @@ TEST_F(OutputsTest, AFinishedOutputSaysWhatItIsMadeFrom) {
     const auto changed = run(start + "--resume");
     EXPECT_EQ(changed.code, kFile);
     EXPECT_NE(changed.err.find("out.csv has changed since it was finished"), std::string::npos) << changed.err;
-    // Killed between the renames of OUT.part and of its record.
+    // As if killed between the renames of OUT.part and of its record.
     scratch.write("out.csv", good);
     EXPECT_EQ(run("mv out.csv.json out.csv.part.json; " + start + "--resume").code, 0);
     EXPECT_TRUE(scratch.exists("out.csv.json"));
     EXPECT_FALSE(scratch.exists("out.csv.part.json"));
     ASSERT_EQ(run("mv out.csv.json out.csv.part.json; " + start).code, 0);
-    // An output that cannot be resumed leaves no record of an older one behind.
+    // An output that cannot be resumed removes the record of an older output.
     ASSERT_EQ(run(program + " -m run -i - -o out.csv < in2.csv").code, 0);
     EXPECT_FALSE(scratch.exists("out.csv.json"));
   }
 }
 
-TEST_F(OutputsTest, TheExitCodeOfAFinishedOutputStays) {
+TEST_F(OutputsTest, ResumingAFinishedOutputKeepsTheExitCode) {
   scratch.write("bad.csv", "smiles\nnone(\n");
   const auto first = run("molgraph-score -m run -i bad.csv -o out.csv"),
              again = run("molgraph-score -m run -i bad.csv -o out.csv --resume");
@@ -203,7 +203,7 @@ TEST_F(OutputsTest, TheExitCodeOfAFinishedOutputStays) {
   EXPECT_EQ(run("molgraph-score -m run -i mixed.csv -o mixed_out.csv --resume --strict").code, kData);
 }
 
-TEST_F(OutputsTest, AFileThatIsNoRecordIsNotReplacedByOne) {
+TEST_F(OutputsTest, RecordsDoNotReplaceOtherFiles) {
   scratch.write("out.csv.json", "{\"mine\": 1}");
   const auto refused = run("molgraph-score -m run -i in.csv -o out.csv");
   EXPECT_EQ(refused.code, kFile);
@@ -213,7 +213,7 @@ TEST_F(OutputsTest, AFileThatIsNoRecordIsNotReplacedByOne) {
   EXPECT_FALSE(scratch.exists("out.csv.part"));
 }
 
-TEST_F(OutputsTest, RowsAreNotLostForWantOfARecord) {
+TEST_F(OutputsTest, RowsAreKeptIfTheRecordCannotBeWritten) {
   const auto result = run("mkdir out.csv.part.json.part; molgraph-score -m run -i in.csv -o out.csv");
   EXPECT_EQ(result.code, 0) << result.err;
   EXPECT_NE(result.err.find("warning: out.csv.part.json.part: cannot write: "), std::string::npos) << result.err;
@@ -221,7 +221,7 @@ TEST_F(OutputsTest, RowsAreNotLostForWantOfARecord) {
   EXPECT_FALSE(scratch.exists("out.csv.json"));
 }
 
-TEST_F(OutputsTest, ASuffixOfAnotherFormatIsRefused) {
+TEST_F(OutputsTest, RejectsSuffixesOfOtherFormats) {
   const auto before = files();
   for (const std::string suffix : {"parquet", "xlsx", "npz", "csv.bz2", "csv.xz", "txt", "json", "h5", "csv.gz.zip"}) {
     const auto result = run("molgraph-score -m run -i in.csv -o out." + suffix);
@@ -251,7 +251,7 @@ TEST_F(OutputsTest, ASuffixOfAnotherFormatIsRefused) {
             "row,status,reason,smiles\n");
 }
 
-TEST_F(OutputsTest, AModelThatIsNoRegularFileIsRefused) {
+TEST_F(OutputsTest, RejectsModelsThatAreNotRegularFiles) {
   ASSERT_EQ(run("mkfifo pipe; mkdir -p fifo_run; mkfifo fifo_run/model.safetensors").code, 0);
   for (const std::string model : {"pipe", "fifo_run", "/dev/zero"}) {
     for (const std::string command :
@@ -265,7 +265,7 @@ TEST_F(OutputsTest, AModelThatIsNoRegularFileIsRefused) {
   EXPECT_NE(result.err.find("pipe: not a regular file"), std::string::npos) << result.err;
 }
 
-TEST_F(OutputsTest, ALimitOfTheFileSizeIsAFileErrorWithoutLitter) {
+TEST_F(OutputsTest, FileSizeLimitIsAFileErrorAndLeavesNoFiles) {
   write_rows("rows.csv", 3000);
   const auto before = files();
   for (const std::string command :
@@ -285,7 +285,7 @@ TEST_F(OutputsTest, ALimitOfTheFileSizeIsAFileErrorWithoutLitter) {
   for (const std::string& name : files()) EXPECT_EQ(name.find(".part"), std::string::npos) << name;
 }
 
-TEST_F(OutputsTest, APlaceThatCannotBeWrittenToIsAFileErrorWithTheReason) {
+TEST_F(OutputsTest, UnwritableOutputPathsAreFileErrors) {
   const std::string longest(5000, 'x');
   scratch.write("a_file", "");
   for (const std::string& folder : {std::string("/proc"), std::string("missing"), std::string("a_file"), longest}) {
@@ -301,7 +301,7 @@ TEST_F(OutputsTest, APlaceThatCannotBeWrittenToIsAFileErrorWithTheReason) {
       EXPECT_LT(result.err.size(), 2000u);
       EXPECT_FALSE(scratch.exists("out.h5"));
     }
-    if (folder == "missing") continue;  // a run directory is made
+    if (folder == "missing") continue;  // molgraph-train creates the directory
     const auto trained = run("molgraph-train in.csv --target-columns y --epochs 1 -o " + folder + "/run");
     EXPECT_EQ(trained.code, kFile) << trained.err;
     EXPECT_EQ(trained.err.find("internal error"), std::string::npos) << trained.err;
@@ -319,7 +319,7 @@ TEST_F(OutputsTest, APlaceThatCannotBeWrittenToIsAFileErrorWithTheReason) {
   EXPECT_NE(full.err.find("No space left on device"), std::string::npos) << full.err;
 }
 
-/// What a terminal would show of each line: what stands behind the last erasure.
+/// The visible text of each terminal line: the text after the last erase sequence.
 std::vector<std::string> shown_lines(const std::string& transcript) {
   std::vector<std::string> lines;
   for (std::string line : lines_of(transcript)) {
@@ -330,10 +330,10 @@ std::vector<std::string> shown_lines(const std::string& transcript) {
   return lines;
 }
 
-TEST_F(OutputsTest, RowsAndProgressShareNoLineOfATerminal) {
-  if (run("script -qec true /dev/null").code != 0) GTEST_SKIP() << "no program called script, or no terminal to be had";
-  // Rows so long that none waits in a look-ahead: some hundred, then one after the other until the terminal shows a
-  // bar, then a few more.
+TEST_F(OutputsTest, RowsAndProgressUseDifferentTerminalLines) {
+  if (run("script -qec true /dev/null").code != 0) GTEST_SKIP() << "the program script or a terminal is missing";
+  // The rows are so long that none waits in a read-ahead buffer. The script writes 400 rows, then single rows until the
+  // terminal shows a progress bar, then five more.
   scratch.write(
       "go.sh",
       "row=CCO,$(printf 'x%.0s' {1..1000})\n"
@@ -342,7 +342,7 @@ TEST_F(OutputsTest, RowsAndProgressShareNoLineOfATerminal) {
       "for i in 1 2 3 4 5; do echo $row | tee -a given; sleep 0.2; done) | "
       "molgraph-score -m run -i - -o - --batch-size 1\n");
   const auto result = run("TERM=xterm script -qefc 'bash go.sh' shown");
-  ASSERT_NE(result.out.find("Scoring: "), std::string::npos) << "there was no progress to be seen: " << result.out;
+  ASSERT_NE(result.out.find("Scoring: "), std::string::npos) << "no progress was shown: " << result.out;
   std::size_t rows = 0;
   for (const std::string& line : shown_lines(result.out)) {
     EXPECT_FALSE(line.find("CCO,") != std::string::npos && line.find("Scoring") != std::string::npos) << line;
@@ -351,14 +351,14 @@ TEST_F(OutputsTest, RowsAndProgressShareNoLineOfATerminal) {
   EXPECT_EQ(rows, lines_of(scratch.read("given")).size()) << result.out;
 }
 
-TEST_F(OutputsTest, ThePercentageOfAPlainTableIsByBytes) {
-  if (run("script -qec true /dev/null").code != 0) GTEST_SKIP() << "no program called script, or no terminal to be had";
+TEST_F(OutputsTest, PercentageForPlainTablesIsBasedOnBytes) {
+  if (run("script -qec true /dev/null").code != 0) GTEST_SKIP() << "the program script or a terminal is missing";
   write_rows("rows.csv", 400'000);
   const auto result =
       run("TERM=xterm script -qec 'molgraph-score -m run -i rows.csv -o out.csv --threads 1' /dev/null");
   EXPECT_NE(result.out.find(" %, "), std::string::npos) << result.out;
   EXPECT_NE(result.out.find(" left"), std::string::npos) << result.out;
-  EXPECT_EQ(result.out.find(" of 400,000"), std::string::npos) << "the rows are not counted first";
+  EXPECT_EQ(result.out.find(" of 400,000"), std::string::npos) << "rows are not counted in advance";
 }
 
 }  // namespace

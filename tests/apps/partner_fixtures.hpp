@@ -1,4 +1,4 @@
-// What tests of baselines and of a blend's partners share.
+// Helpers for tests of baselines and of the partners of a blend.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,7 @@
 
 namespace molgraph::testing {
 
-/// Molecules of which only the targets [G, T] are known.
+/// A set with targets [G, T] and without molecular graphs.
 inline MoleculeSet set_of(TaskKind kind, std::vector<std::string> names, std::vector<double> targets, int classes = 0) {
   MoleculeSet set;
   set.task.kind = kind;
@@ -23,7 +23,7 @@ inline MoleculeSet set_of(TaskKind kind, std::vector<std::string> names, std::ve
   return set;
 }
 
-/// The file written anew with something changed, and a checksum that fits.
+/// Applies `change` to the file and writes it again with a matching checksum.
 inline void rewrite(const std::string& path, const std::function<void(SafetensorsFile&)>& change) {
   SafetensorsFile file = read_safetensors(path);
   change(file);

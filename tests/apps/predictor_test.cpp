@@ -1,4 +1,4 @@
-// The public scoring class against the model it wraps.
+// Predictor, compared with the model that it wraps.
 #include "apps/scoring/predictor.hpp"
 
 #include <gtest/gtest.h>
@@ -17,12 +17,12 @@
 namespace molgraph::test {
 namespace {
 
-// float32 rounding of sums of some hundred terms, in values of order 1 to 10
+// float32 rounding errors of sums of several hundred terms, for values of order 1 to 10
 constexpr double kRounding = 2e-5;
 
 const std::vector<std::string> kMolecules{"CCO", "c1ccccc1C(=O)O", "C", "[Na+].[Cl-]", "CC(C)(C)c1ccc(O)cc1"};
 
-/// The model run on one molecule alone.
+/// Runs the model on a single molecule.
 ModelOutput run_alone(const LoadedModel& loaded, const std::string& smiles, std::vector<int> layers = {}) {
   const torch::InferenceMode inference;
   const auto graph = std::get<MolecularGraph>(Featurizer(loaded.config.featurizer).smiles(smiles));
@@ -39,7 +39,7 @@ class PredictorTest : public testing::TestWithParam<const Architecture*> {
   std::string run = scratch.path("run");
 };
 
-TEST_P(PredictorTest, ValuesAreThoseOfTheModelOnEachMoleculeAlone) {
+TEST_P(PredictorTest, MatchesTheModelRunOnSingleMolecules) {
   Predictor predictor({run});
   const LoadedModel loaded = load_model(run + "/model.safetensors");
   const auto predictions = predictor.predict(kMolecules);
@@ -58,7 +58,7 @@ TEST_P(PredictorTest, ValuesAreThoseOfTheModelOnEachMoleculeAlone) {
   EXPECT_GT(std::abs(predictions[0].values[0] - predictions[1].values[0]), 1e-3);
 }
 
-TEST_P(PredictorTest, TheMoleculesRowIsWhatTheHeadReads) {
+TEST_P(PredictorTest, DefaultEmbeddingIsTheHeadInput) {
   for (const auto& [readout, pooling] : {std::pair{Readout::sum, Pooling::sum}, {Readout::mean, Pooling::mean}}) {
     ModelConfig config = tiny_config(*GetParam(), {"a"});
     config.model.encoder.readout = readout;
@@ -73,7 +73,7 @@ TEST_P(PredictorTest, TheMoleculesRowIsWhatTheHeadReads) {
   }
 }
 
-/// A copy of a run with other numbers for the targets' mean and deviation, [2] each.
+/// Copies a run with other target means and standard deviations, [2] each.
 template <typename Number>
 void write_scaled(const std::string& from, const std::string& to, DType dtype, std::vector<Number> shift,
                   std::vector<Number> scale) {
@@ -89,8 +89,8 @@ void write_scaled(const std::string& from, const std::string& to, DType dtype, s
   write_run_record(to, {.program = "a test"});
 }
 
-// Targets -500,000 +- 0.05; and models written before the two numbers were kept in double.
-TEST_P(PredictorTest, TheTargetsMeanAndDeviationAreDoubles) {
+// Targets of -500,000 +- 0.05, and a model from an earlier version, which stored mean and deviation as float32.
+TEST_P(PredictorTest, TargetMeanAndDeviationAreDoubles) {
   write_scaled<double>(run, scratch.path("plain"), DType::f64, {0, 0}, {1, 1});
   write_scaled<double>(run, scratch.path("far"), DType::f64, {-500000, 7}, {0.05, 0.5});
   write_scaled<float>(run, scratch.path("old"), DType::f32, {-2.5f, 7}, {0.25f, 0.5f});
@@ -112,8 +112,8 @@ TEST_P(PredictorTest, TheTargetsMeanAndDeviationAreDoubles) {
       -2.5);
 }
 
-// A fuzz finding: 64 GB were asked for before anyone looked at the weights.
-TEST_P(PredictorTest, AConfigurationFarTooLargeForTheWeightsIsRefusedBeforeMemoryIs) {
+// Found by fuzzing: the program requested 64 GB of memory before it compared the configuration with the weights.
+TEST_P(PredictorTest, ConfigTooLargeForTheWeightsFailsBeforeAllocation) {
   const SafetensorsFile file = read_safetensors(run + "/model.safetensors");
   ModelConfig config = tiny_config(*GetParam(), {"a", "b"});
   config.encoder().width = 65536;
@@ -124,7 +124,7 @@ TEST_P(PredictorTest, AConfigurationFarTooLargeForTheWeightsIsRefusedBeforeMemor
                     {{kConfigKey, to_json(config)}, {kFeaturizerKey, config.featurizer.hash()}}, views);
   try {
     Predictor predictor({scratch.path("wide.safetensors")});
-    ADD_FAILURE() << "it was loaded";
+    ADD_FAILURE() << "no error";
   } catch (const FileError& error) {
     EXPECT_NE(std::string(error.what()).find("the weights do not fit the model: its 2 layers of width 65536"),
               std::string::npos)
@@ -132,19 +132,19 @@ TEST_P(PredictorTest, AConfigurationFarTooLargeForTheWeightsIsRefusedBeforeMemor
   }
 }
 
-TEST_P(PredictorTest, OrderAndCompanyDoNotMatter) {
+TEST_P(PredictorTest, OrderAndOtherMoleculesDoNotMatter) {
   Predictor predictor({run}, {.threads = 2, .limits = {}});
   const auto predictions = predictor.predict(kMolecules);
   std::vector<std::string> many;
   for (int copy = 0; copy < 60; ++copy) many.insert(many.end(), kMolecules.rbegin(), kMolecules.rend());
-  const auto crowd = predictor.predict(many);
+  const auto many_predictions = predictor.predict(many);
   for (std::size_t i = 0; i < many.size(); ++i) {
     const std::size_t original = kMolecules.size() - 1 - i % kMolecules.size();
-    EXPECT_NEAR(crowd[i].values[1], predictions[original].values[1], kRounding) << many[i];
+    EXPECT_NEAR(many_predictions[i].values[1], predictions[original].values[1], kRounding) << many[i];
   }
 }
 
-TEST_P(PredictorTest, BadTextGivesAStatusAndNeverAnException) {
+TEST_P(PredictorTest, InvalidTextGivesAStatusNotAnException) {
   Predictor predictor({run}, {.threads = 1, .limits = {.max_atoms = 5}});
   const std::vector<std::string> texts{"", "C1CC", "CCCCCC", "CCO", "\xff\xfe"};
   const auto predictions = predictor.predict(texts);
@@ -161,7 +161,7 @@ TEST_P(PredictorTest, BadTextGivesAStatusAndNeverAnException) {
   EXPECT_FALSE(std::isnan(embeddings[3].values.at(3)));
 }
 
-TEST_P(PredictorTest, PoolingRunsOverAtomsButForToken) {
+TEST_P(PredictorTest, PoolingUsesAtomsExceptForToken) {
   Predictor predictor({run});
   const LoadedModel loaded = load_model(run + "/model.safetensors");
   const torch::Tensor states = run_alone(loaded, kMolecules[1], {-1}).layers[0];
@@ -179,7 +179,7 @@ TEST_P(PredictorTest, PoolingRunsOverAtomsButForToken) {
   }
 }
 
-TEST_P(PredictorTest, LayersAreStackedAndScaled) {
+TEST_P(PredictorTest, LayersAreConcatenatedAndNormalised) {
   Predictor predictor({run});
   const LoadedModel loaded = load_model(run + "/model.safetensors");
   const EmbeddingOptions options{.pooling = Pooling::token, .layers = {0, 2, -1}};
@@ -191,10 +191,10 @@ TEST_P(PredictorTest, LayersAreStackedAndScaled) {
       EXPECT_NEAR(row.at(l * kTinyWidth + static_cast<std::size_t>(c)), kept[l][0][c].item<float>(), kRounding);
     }
   }
-  double length = 0;
+  double squared_norm = 0;
   const auto unit = predictor.embed(kMolecules, {.layers = {0, 2, -1}, .l2 = true});
-  for (const float value : unit[0].values) length += value * value;
-  EXPECT_NEAR(length, 1, 1e-5);
+  for (const float value : unit[0].values) squared_norm += value * value;
+  EXPECT_NEAR(squared_norm, 1, 1e-5);
   EXPECT_THROW(predictor.embed(kMolecules, {.layers = {kTinyLayers + 1}}), UsageError);
   EXPECT_THROW(predictor.embed(kMolecules, {.layers = {-2}}), UsageError);
 }
@@ -218,7 +218,7 @@ TEST(PredictorEnsemble, MeanAndDeviationOverRuns) {
   EXPECT_THROW(all.embed(kMolecules), UsageError);
 }
 
-TEST(PredictorEnsemble, AMissingModelIsNamed) {
+TEST(PredictorEnsemble, ErrorNamesTheMissingModel) {
   const Scratch scratch;
   const auto config = tiny_config(grpe_architecture(), {"y"});
   const auto models = [&](const std::string& folder, const std::vector<int>& numbers) {
@@ -226,7 +226,7 @@ TEST(PredictorEnsemble, AMissingModelIsNamed) {
       save_tiny_run(scratch.path(folder + "/model_" + std::to_string(k)), config, static_cast<std::uint64_t>(k));
     return scratch.path(folder);
   };
-  const auto refusal = [](const std::string& folder) -> std::string {
+  const auto error_of = [](const std::string& folder) -> std::string {
     try {
       Predictor predictor({folder});
       return std::to_string(predictor.num_runs()) + " models";
@@ -234,23 +234,24 @@ TEST(PredictorEnsemble, AMissingModelIsNamed) {
       return error.what();
     }
   };
-  EXPECT_EQ(refusal(models("old", {0, 1})), "2 models") << "a folder of an earlier version knows no number";
-  EXPECT_NE(refusal(models("gap", {0, 2})).find("gap/model_1 is missing: model_2 exists"), std::string::npos);
-  EXPECT_NE(refusal(models("late", {1})).find("late/model_0 is missing"), std::string::npos);
+  EXPECT_EQ(error_of(models("old", {0, 1})), "2 models")
+      << "a folder from an earlier version has no recorded number of models";
+  EXPECT_NE(error_of(models("gap", {0, 2})).find("gap/model_1 is missing: model_2 exists"), std::string::npos);
+  EXPECT_NE(error_of(models("late", {1})).find("late/model_0 is missing"), std::string::npos);
   const std::string known = models("known", {0, 1});
   write_run_record(known, {.members = 3, .program = "test"});
-  EXPECT_NE(refusal(known).find("known/model_2 is missing: the run has 3 models"), std::string::npos);
+  EXPECT_NE(error_of(known).find("known/model_2 is missing: the run has 3 models"), std::string::npos);
   models("known", {2});
-  EXPECT_EQ(refusal(known), "3 models");
+  EXPECT_EQ(error_of(known), "3 models");
   models("known", {3});
-  EXPECT_NE(refusal(known).find("known/model_3: the run has 3 models"), std::string::npos);
+  EXPECT_NE(error_of(known).find("known/model_3: the run has 3 models"), std::string::npos);
   scratch.write("known/run.json", "{\"version\": 1}");
-  EXPECT_NE(refusal(known).find("run.json: damaged"), std::string::npos);
+  EXPECT_NE(error_of(known).find("run.json: damaged"), std::string::npos);
 }
 
-// --- numbers that are none ---
+// --- values that are not finite ---
 
-TEST(PredictorNotFinite, WeightsAreRefused) {
+TEST(PredictorNotFinite, NonFiniteWeightsAreAnError) {
   const Scratch scratch;
   for (const float factor : {std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN()}) {
     for (const char* tensor : {"encoder.layers.1.ffn.linear1.weight", "target_scale"}) {
@@ -259,7 +260,7 @@ TEST(PredictorNotFinite, WeightsAreRefused) {
       scale_weights(run, tensor, factor);
       try {
         Predictor predictor({run});
-        ADD_FAILURE() << tensor << " x " << factor << " is taken";
+        ADD_FAILURE() << tensor << " x " << factor << ": no error";
       } catch (const FileError& error) {
         EXPECT_NE(std::string(error.what()).find(tensor), std::string::npos) << error.what();
         EXPECT_NE(std::string(error.what()).find("not all finite"), std::string::npos) << error.what();
@@ -269,8 +270,8 @@ TEST(PredictorNotFinite, WeightsAreRefused) {
   }
 }
 
-// Weights near float32's end: finite, and yet their sums are not.
-TEST(PredictorNotFinite, APredictionHasAStatusOfItsOwn) {
+// Weights near the float32 maximum are finite, but sums of them are not.
+TEST(PredictorNotFinite, PredictionHasStatusNotFinite) {
   const Scratch scratch;
   for (const TaskKind kind : {TaskKind::regression, TaskKind::binary}) {
     auto config = tiny_config(grpe_architecture(), {"y"});
@@ -292,7 +293,7 @@ TEST(PredictorNotFinite, APredictionHasAStatusOfItsOwn) {
   EXPECT_EQ(to_string(RowStatus::not_finite), "not_finite");
 }
 
-TEST(PredictorNotFinite, NorIsAnEmbeddingUsed) {
+TEST(PredictorNotFinite, EmbeddingHasStatusNotFinite) {
   const Scratch scratch;
   save_tiny_run(scratch.path("run"), tiny_config(grpe_architecture(), {"y"}), 1);
   scale_weights(scratch.path("run"), "node.atom", 5e37f);
@@ -302,7 +303,7 @@ TEST(PredictorNotFinite, NorIsAnEmbeddingUsed) {
   for (const float value : rows[1].values) EXPECT_TRUE(std::isnan(value));
 }
 
-TEST(PredictorEnsemble, RunsThatDoNotFitAreRefused) {
+TEST(PredictorEnsemble, IncompatibleOrMissingRunsAreErrors) {
   const Scratch scratch;
   auto config = tiny_config(grpe_architecture(), {"y"});
   save_tiny_run(scratch.path("a"), config, 1);

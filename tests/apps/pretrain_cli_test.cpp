@@ -1,4 +1,4 @@
-// A corpus as its owners pre-train on it, and what then starts from the run.
+// molgraph-pretrain on a corpus, and training that starts from the pre-trained weights.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ const std::string kShort = kTiny + "-b 32 --molecules-seen 1600 ";  // 50 steps
 
 class PretrainCli : public testing::Test {
  protected:
-  /// 300 molecules in four files, whose columns are no targets, and a row that is none.
+  /// 300 molecules in four files, two more molecules in c.csv, and one invalid row in b.csv. No column is a target.
   void SetUp() override {
     const std::vector<std::string> heads{"C",        "CC",       "CCC", "CC(C)",    "c1ccccc1",
                                          "C1CCCCC1", "n1ccccc1", "ClC", "FC(F)(F)", "OC"},
@@ -45,10 +45,10 @@ class PretrainCli : public testing::Test {
     EXPECT_EQ(result.code, 0) << result.err;
     return result;
   }
-  void refused(const std::string& arguments, const std::string& word, int code = 2) {
+  void expect_error(const std::string& arguments, const std::string& message, int code = 2) {
     const ShellResult result = run("molgraph-pretrain " + arguments + kTiny + "-o refused");
     EXPECT_EQ(result.code, code) << arguments << "\n" << result.err;
-    EXPECT_THAT(result.err, HasSubstr(word)) << arguments;
+    EXPECT_THAT(result.err, HasSubstr(message)) << arguments;
     EXPECT_FALSE(scratch.exists("refused")) << arguments;
   }
   Scratch scratch;
@@ -69,9 +69,9 @@ TEST_F(PretrainCli, LearnsTheDescriptorsOfAllTables) {
   const auto record = nlohmann::json::parse(scratch.read("P/run.json"));
   EXPECT_EQ(record.at("target_descriptors"), "rdkit");
   EXPECT_EQ(record.at("data").at("molecules"), 302);
-  EXPECT_EQ(record.at("data").at("sha256").get<std::string>().size(), 4u * 64 + 3 * 2) << "one of each file";
+  EXPECT_EQ(record.at("data").at("sha256").get<std::string>().size(), 4u * 64 + 3 * 2) << "one checksum per file";
   const auto results = lines_of(scratch.read("P/results.csv"));
-  ASSERT_EQ(results.size(), 3u) << "of the validation part alone";
+  ASSERT_EQ(results.size(), 3u) << "only the validation set";
   ASSERT_THAT(results[1], testing::StartsWith("valid,31,loss,"));
   EXPECT_LT(std::stod(cells_of(results[1]).at(3)), 0.5 * record.at("baseline").at("valid").get<double>());
 
@@ -85,12 +85,12 @@ TEST_F(PretrainCli, LearnsTheDescriptorsOfAllTables) {
   const auto names = cells_of(scored[0]), lightest = cells_of(scored[1]), heaviest = cells_of(scored[150]);
   const auto at = std::find(names.begin(), names.end(), "MolWt_pred") - names.begin();
   ASSERT_LT(at, static_cast<std::ptrdiff_t>(names.size())) << scored[0];
-  // CO weighs 32.04, c1ccccc1S(=O)(=O)C(=O)O 186.19.
+  // Molecular weights: CO 32.04, c1ccccc1S(=O)(=O)C(=O)O 186.19.
   EXPECT_NEAR(std::stod(lightest[static_cast<std::size_t>(at)]), 32.04, 25);
   EXPECT_NEAR(std::stod(heaviest[static_cast<std::size_t>(at)]), 186.19, 25);
 }
 
-TEST_F(PretrainCli, ATrainingStartsFromIt) {
+TEST_F(PretrainCli, TrainingStartsFromTheWeights) {
   pretrain(kCorpus + "-o P" + kShort);
   for (const std::string more : {"", " --descriptors rdkit"}) {
     const ShellResult plain = run("molgraph-train t.csv --from P -o T --epochs 1 --no-baselines --threads 1" + more);
@@ -99,17 +99,17 @@ TEST_F(PretrainCli, ATrainingStartsFromIt) {
     EXPECT_EQ(run("molgraph-score -m T -i t.csv -o s.csv && molgraph-embed -m P -i t.csv -o e.csv && rm -r T").code, 0);
   }
   EXPECT_THAT(pretrain("d.smi --from P -o P2 -b 32 --molecules-seen 320").err, HasSubstr("Weights from P/model"))
-      << "and so does another pre-training";
+      << "pre-training can also start from them";
 }
 
-TEST_F(PretrainCli, GoesOnBitForBit) {
+TEST_F(PretrainCli, ResumesBitForBit) {
   const std::string call = "molgraph-pretrain " + kCorpus + kTiny + "-b 8 --molecules-seen 12000 ";
   ASSERT_EQ(run(call + "-o whole").code, 0);
   const ShellResult stopped =
       run(call +
           "-o stopped & pid=$!; for i in $(seq 60000); do grep -qs '^3,' stopped/metrics.csv && break; "
           "sleep 0.005; done; kill -TERM $pid; wait $pid");
-  ASSERT_EQ(stopped.code, 143) << "too short to be stopped: " << stopped.err;
+  ASSERT_EQ(stopped.code, 143) << "the run ended before the signal: " << stopped.err;
   ASSERT_LT(lines_of(scratch.read("stopped/metrics.csv")).size(), lines_of(scratch.read("whole/metrics.csv")).size());
   EXPECT_THAT(run("molgraph-pretrain --resume -o stopped --molecules-seen 16000").err, HasSubstr("--resume: --"));
   EXPECT_EQ(pretrain("--resume -o stopped --molecules-seen 12000").code, 0);
@@ -117,7 +117,7 @@ TEST_F(PretrainCli, GoesOnBitForBit) {
     EXPECT_TRUE(scratch.read(std::string("stopped/") + file) == scratch.read(std::string("whole/") + file)) << file;
 }
 
-TEST_F(PretrainCli, TheRunIsAFunctionOfItsConfigAndStoresAreAsGoodAsTables) {
+TEST_F(PretrainCli, ConfigReproducesTheRunAndStoresMatchTables) {
   pretrain("a.smi -o P" + kShort);
   const std::string model = scratch.read("P/model.safetensors");
   ASSERT_EQ(run("molgraph-train --config P/config.toml --threads 1 -o Q").code, 0);
@@ -128,20 +128,20 @@ TEST_F(PretrainCli, TheRunIsAFunctionOfItsConfigAndStoresAreAsGoodAsTables) {
             0);
   pretrain("with.h5 -o S" + kShort);
   EXPECT_TRUE(scratch.read("S/model.safetensors") == model);
-  refused("without.h5", "descriptors");
+  expect_error("without.h5", "descriptors");
 }
 
-TEST_F(PretrainCli, WhatMakesNoSenseIsRefused) {
-  refused("", "no corpus is given");
-  refused("zinc", "a corpus must be tables or a store");
-  refused("absent.smi", "absent.smi", 4);
-  refused("a.smi --molecules-seen 100 --steps 3", "--molecules-seen");
-  refused("a.smi --molecules-seen 100 -b 0", "--batch-size");
-  refused("b.csv --target-columns absent", "absent", 3);
-  refused("a.smi --metric roc-auc", "roc-auc");
-  refused("b.csv --strict", "C1CC", 3);
+TEST_F(PretrainCli, InvalidOptionsAreErrors) {
+  expect_error("", "no corpus is given");
+  expect_error("zinc", "a corpus must be tables or a store");
+  expect_error("absent.smi", "absent.smi", 4);
+  expect_error("a.smi --molecules-seen 100 --steps 3", "--molecules-seen");
+  expect_error("a.smi --molecules-seen 100 -b 0", "--batch-size");
+  expect_error("b.csv --target-columns absent", "absent", 3);
+  expect_error("a.smi --metric roc-auc", "roc-auc");
+  expect_error("b.csv --strict", "C1CC", 3);
   scratch.write("same.smi", "CCO\nCCO\nCCO\nCCO\n");
-  refused("same.smi", "nothing to learn", 3);
+  expect_error("same.smi", "nothing to learn", 3);
   const std::string help = run("molgraph-pretrain --help").out;
   EXPECT_THAT(help, HasSubstr("--molecules-seen"));
   EXPECT_THAT(help, HasSubstr("tables of the corpus"));

@@ -1,4 +1,4 @@
-// Pre-training on measured labels beside descriptors, as its owners do it.
+// Pre-training on measured labels in addition to descriptors.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,8 +20,9 @@ const std::string kShort = kTiny + "-b 32 --molecules-seen 1600 ";  // 50 steps
 
 class PretrainLabelsCli : public testing::Test {
  protected:
-  /// 300 molecules in three files: SMILES alone; carbons and whether there is a chlorine, with gaps; two more columns,
-  /// one of them the first file's.
+  /// 300 molecules in three files. plain.smi has only SMILES. first.csv has the number of carbon atoms, with missing
+  /// labels, and whether the molecule contains chlorine. second.csv has the number of carbon atoms, in a column with
+  /// other capitalisation, and whether the molecule is an acid.
   void SetUp() override {
     const std::vector<std::string> heads{"C",        "CC",       "CCC", "CC(C)",    "c1ccccc1",
                                          "C1CCCCC1", "n1ccccc1", "ClC", "FC(F)(F)", "OC"},
@@ -52,10 +53,10 @@ class PretrainLabelsCli : public testing::Test {
     EXPECT_EQ(result.code, 0) << result.err;
     return result;
   }
-  void refused(const std::string& call, const std::string& word, int code = 2) {
+  void expect_error(const std::string& call, const std::string& message, int code = 2) {
     const ShellResult result = run(call + kTiny + "-o refused");
     EXPECT_EQ(result.code, code) << call << "\n" << result.err;
-    EXPECT_THAT(result.err, HasSubstr(word)) << call;
+    EXPECT_THAT(result.err, HasSubstr(message)) << call;
     EXPECT_FALSE(scratch.exists("refused")) << call;
   }
   Scratch scratch;
@@ -104,7 +105,7 @@ TEST_F(PretrainLabelsCli, LearnsTheColumnsOfAllTables) {
               HasSubstr("with a new head for these targets"));
 }
 
-TEST_F(PretrainLabelsCli, GoesOnBitForBit) {
+TEST_F(PretrainLabelsCli, ResumesBitForBit) {
   const std::string call =
       "molgraph-pretrain " + kCorpus + kTiny + "--table-weights 1 1 0.5 -b 8 --molecules-seen 12000 ";
   ASSERT_EQ(run(call + "-o whole").code, 0);
@@ -112,7 +113,7 @@ TEST_F(PretrainLabelsCli, GoesOnBitForBit) {
       run(call +
           "-o stopped & pid=$!; for i in $(seq 60000); do grep -qs '^3,' stopped/metrics.csv && break; "
           "sleep 0.005; done; kill -TERM $pid; wait $pid");
-  ASSERT_EQ(stopped.code, 143) << "too short to be stopped: " << stopped.err;
+  ASSERT_EQ(stopped.code, 143) << "the run ended before the signal: " << stopped.err;
   ASSERT_LT(lines_of(scratch.read("stopped/metrics.csv")).size(), lines_of(scratch.read("whole/metrics.csv")).size());
   EXPECT_THAT(run("molgraph-pretrain --resume -o stopped --label-weight 2").err, HasSubstr("--resume: --label-weight"));
   EXPECT_EQ(pretrain("--resume -o stopped").code, 0);
@@ -125,18 +126,19 @@ TEST_F(PretrainLabelsCli, GoesOnBitForBit) {
 
 TEST_F(PretrainLabelsCli, WeightsChangeTheTraining) {
   std::vector<std::string> models;
-  for (const char* how : {"", "--label-weight 3", "--label-balance 1", "--table-weights 1 1 0.1", "--label-weight 0"}) {
-    pretrain(kCorpus + how + " -o P" + kShort);
-    EXPECT_THAT(models, Not(Contains(scratch.read("P/model.safetensors")))) << how;
+  for (const char* options :
+       {"", "--label-weight 3", "--label-balance 1", "--table-weights 1 1 0.1", "--label-weight 0"}) {
+    pretrain(kCorpus + options + " -o P" + kShort);
+    EXPECT_THAT(models, Not(Contains(scratch.read("P/model.safetensors")))) << options;
     models.push_back(scratch.read("P/model.safetensors"));
     run("rm -r P");
   }
 }
 
-TEST_F(PretrainLabelsCli, BothEnginesLearnTheSame) {
-  const std::string how = kCorpus + "-b 16 --steps 5 -o ";
-  pretrain(how + "E" + kTiny);
-  pretrain(how + "R --backend reference" + kTiny);
+TEST_F(PretrainLabelsCli, EngineMatchesTheReferenceBackend) {
+  const std::string options = kCorpus + "-b 16 --steps 5 -o ";
+  pretrain(options + "E" + kTiny);
+  pretrain(options + "R --backend reference" + kTiny);
   const auto engine = lines_of(scratch.read("E/metrics.csv")), reference = lines_of(scratch.read("R/metrics.csv"));
   ASSERT_EQ(engine.size(), reference.size());
   for (std::size_t line = 1; line < engine.size(); ++line)
@@ -144,22 +146,22 @@ TEST_F(PretrainLabelsCli, BothEnginesLearnTheSame) {
       EXPECT_NEAR(std::stod(cells_of(engine[line]).at(cell)), std::stod(cells_of(reference[line]).at(cell)), 1e-3);
 }
 
-TEST_F(PretrainLabelsCli, WhatMakesNoSenseIsRefused) {
+TEST_F(PretrainLabelsCli, InvalidOptionsAreErrors) {
   const std::string train = "molgraph-train t.csv ", labels = "molgraph-pretrain " + kCorpus;
   for (const char* option : {"--label-weight 2", "--label-balance 0", "--table-weights 2"}) {
-    refused(train + option,
-            "--label-weight, --label-balance and --table-weights are for the measured labels of a corpus");
-    refused("molgraph-pretrain plain.smi " + std::string(option), "molgraph-pretrain with --target-columns");
+    expect_error(train + option,
+                 "--label-weight, --label-balance and --table-weights are for the measured labels of a corpus");
+    expect_error("molgraph-pretrain plain.smi " + std::string(option), "molgraph-pretrain with --target-columns");
   }
-  refused(labels + "--table-weights 1 2", "--table-weights: 2 weights, but the corpus has 3 tables");
-  refused(labels + "--table-weights 1 0 1", "--table-weights");
-  refused(labels + "--label-balance 1.5", "--label-balance");
-  refused(labels + "--label-weight -1", "--label-weight");
-  refused(labels + "--duplicates mean", "--duplicates");
-  refused(labels + "-t regression", "--task-type");
-  refused(labels + "--censored drop", "--censored");
-  refused("molgraph-pretrain plain.smi --censored drop", "--censored");
-  refused("molgraph-pretrain plain.smi first.csv --target-columns absent", "absent", 3);
+  expect_error(labels + "--table-weights 1 2", "--table-weights: 2 weights, but the corpus has 3 tables");
+  expect_error(labels + "--table-weights 1 0 1", "--table-weights");
+  expect_error(labels + "--label-balance 1.5", "--label-balance");
+  expect_error(labels + "--label-weight -1", "--label-weight");
+  expect_error(labels + "--duplicates mean", "--duplicates");
+  expect_error(labels + "-t regression", "--task-type");
+  expect_error(labels + "--censored drop", "--censored");
+  expect_error("molgraph-pretrain plain.smi --censored drop", "--censored");
+  expect_error("molgraph-pretrain plain.smi first.csv --target-columns absent", "absent", 3);
   scratch.write("bad.csv", "smiles,acid\nCC,1\nCCC,perhaps\n");
   const ShellResult bad = run("molgraph-pretrain second.csv bad.csv --target-columns acid" + kTiny + "-o refused");
   EXPECT_EQ(bad.code, 3);

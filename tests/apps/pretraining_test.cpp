@@ -16,7 +16,8 @@ namespace {
 
 constexpr float kNoTarget = std::numeric_limits<float>::quiet_NaN();
 
-/// Molecules of one atom with the inputs one, same and none; all but the last are training molecules.
+/// One-atom molecules with three inputs: same (constant), one (from `one`) and none (missing). The last molecule is in
+/// the validation set, all others are in the training set.
 LoadedData with_inputs(const std::vector<float>& one) {
   LoadedData data;
   data.set.source.name = "corpus.smi";
@@ -34,11 +35,12 @@ LoadedData with_inputs(const std::vector<float>& one) {
   return data;
 }
 
-// 50 training molecules, 49 of 0 and one of 1: mean 1/50, deviation sqrt(1/50 - 1/2500) = 0.14; six of them are 0.84.
-TEST(LearnInputs, ByHandClippedByWhatTheTrainingPartHas) {
+// 50 training values, 49 times 0 and once 1: mean 1/50, standard deviation sqrt(1/50 - 1/2500) = 0.14; six standard
+// deviations are 0.84.
+TEST(LearnInputs, ClipsTargetsByTrainingStatistics) {
   std::vector<float> one(51);
   one[3] = 1;
-  one[50] = -100;  // of the validation part
+  one[50] = -100;  // in the validation set
   LoadedData data = with_inputs(one);
   learn_inputs(data);
   const MoleculeSet& set = data.set;
@@ -50,17 +52,17 @@ TEST(LearnInputs, ByHandClippedByWhatTheTrainingPartHas) {
   EXPECT_FLOAT_EQ(set.computed_targets[50], -0.82f);
   EXPECT_EQ(set.target(3), static_cast<double>(set.computed_targets[3]));
   const TargetStatistics scaling = target_scaling_of(set, data.split.train);
-  EXPECT_DOUBLE_EQ(scaling.mean.at(0), 0.02) << "of the numbers as they were, not as they are clipped";
+  EXPECT_DOUBLE_EQ(scaling.mean.at(0), 0.02) << "of the values before clipping";
   EXPECT_NEAR(scaling.deviation.at(0), 0.14, 1e-12);
   EXPECT_TRUE(set.inputs.empty() && set.input_names.empty() && set.targets.empty());
-  EXPECT_EQ(set.featurizer.descriptors, DescriptorSet::none) << "what is predicted is not read";
+  EXPECT_EQ(set.featurizer.descriptors, DescriptorSet::none) << "predicted descriptors are not inputs";
   ASSERT_EQ(data.notes.size(), 2u);
   EXPECT_NE(data.notes[0].find("clipped at 6 standard deviations (2 of 51 values)"), std::string::npos)
       << data.notes[0];
   EXPECT_NE(data.notes[1].find("2 descriptors, same, none"), std::string::npos) << data.notes[1];
 }
 
-TEST(LearnInputs, WhatIsNoFiniteNumberIsMissing) {
+TEST(LearnInputs, NonFiniteValuesAreMissing) {
   const float infinite = std::numeric_limits<float>::infinity();
   LoadedData data = with_inputs({1, infinite, kNoTarget, 3, -infinite, 2});
   learn_inputs(data);
@@ -78,8 +80,8 @@ TEST(LearnInputs, WhatIsNoFiniteNumberIsMissing) {
   EXPECT_TRUE(std::isnan(batch.targets[4][0].item<double>()));
 }
 
-TEST(LearnInputs, NothingThatDiffersIsAnError) {
-  LoadedData data = with_inputs({5, 5, 5, 6});  // of the validation part alone
+TEST(LearnInputs, OnlyConstantInputsAreAnError) {
+  LoadedData data = with_inputs({5, 5, 5, 6});  // differs only in the validation set
   try {
     learn_inputs(data);
     FAIL();
@@ -88,7 +90,7 @@ TEST(LearnInputs, NothingThatDiffersIsAnError) {
   }
 }
 
-TEST(Pretraining, ValidationIsAHundredthButNotTooFew) {
+TEST(Pretraining, ValidationShareDependsOnCorpusSize) {
   const SplitSizes asked = pretraining_defaults().data.split_sizes;
   for (const auto& [molecules, share] :
        {std::pair{300, 0.1}, {5000, 0.1}, {20000, 0.025}, {50000, 0.01}, {1'100'000, 0.01}}) {
@@ -96,29 +98,29 @@ TEST(Pretraining, ValidationIsAHundredthButNotTooFew) {
     EXPECT_DOUBLE_EQ(sizes[0] + sizes[1], 1) << molecules;
     EXPECT_DOUBLE_EQ(sizes[1], share) << molecules;
     EXPECT_EQ(sizes[2], 0) << molecules;
-    EXPECT_EQ(corpus_split_sizes(sizes, molecules), sizes) << "what is resolved stays";
+    EXPECT_EQ(corpus_split_sizes(sizes, molecules), sizes) << "resolved sizes do not change";
   }
   EXPECT_EQ(corpus_split_sizes({0.5, 0.25, 0.25}, 300), (SplitSizes{0.5, 0.25, 0.25}));
 }
 
-TEST(Pretraining, About20EpochsWhateverTheCorpus) {
+TEST(Pretraining, AboutTwentyEpochsForAnyCorpus) {
   EXPECT_EQ(steps_for(6'000'000, 256), 23437);
   EXPECT_EQ(steps_for(10, 256), 1);
   EXPECT_EQ(default_steps(1'088'670, 256), 23437);
   EXPECT_EQ(default_steps(300, 256), 200) << "100 passes";
   EXPECT_EQ(epoch_parts_of(4250, 23437), 4);  // 5.5 passes
-  EXPECT_EQ(epoch_parts_of(78, 23437), 1);    // 300 passes: an epoch is one
+  EXPECT_EQ(epoch_parts_of(78, 23437), 1);    // 300 passes: an epoch is one pass
   EXPECT_EQ(epoch_parts_of(4250, 100), 850);  // a fortieth of a pass: an epoch is 5 steps
   EXPECT_EQ(epoch_parts_of(7, 1), 7);
   for (const auto& [batches, steps] : {std::pair{4250, 23437}, {10, 25}, {7, 1}, {10, 20}, {3, 100}, {10, 9}}) {
     const std::int64_t parts = epoch_parts_of(batches, steps), epochs = epochs_of(batches, parts, steps);
-    std::int64_t made = 0, needed = 0;  // by the share of each epoch
+    std::int64_t made = 0, needed = 0;  // counted epoch by epoch
     for (; made < steps; ++needed) made += batches * (needed % parts + 1) / parts - batches * (needed % parts) / parts;
     EXPECT_EQ(epochs, needed) << batches << " " << steps;
   }
 }
 
-TEST(OrderOfEpoch, PartsAreAPassInWholeBatches) {
+TEST(OrderOfEpoch, PartsOfAPassHaveWholeBatches) {
   std::vector<std::int64_t> train(23);
   for (std::size_t i = 0; i < train.size(); ++i) train[i] = static_cast<std::int64_t>(100 + i);
   for (const std::int64_t pass : {0, 1}) {
@@ -136,7 +138,7 @@ TEST(OrderOfEpoch, PartsAreAPassInWholeBatches) {
   EXPECT_NE(order_of_epoch(train, {4, 1, 7}, 0), order_of_epoch(train, {4, 1, 8}, 0));
 }
 
-TEST(Pretraining, IsResolvedOnce) {
+TEST(Pretraining, ResolvingAgainChangesNothing) {
   std::vector<float> one(300);
   for (std::size_t g = 0; g < one.size(); ++g) one[g] = static_cast<float>(g % 7);
   LoadedData data = with_inputs(one);
@@ -148,7 +150,7 @@ TEST(Pretraining, IsResolvedOnce) {
   const ResolvedRun run = resolve(options, data, nullptr);
   EXPECT_EQ(run.options.data.descriptors, DescriptorSet::none);
   EXPECT_EQ(run.options.data.split_sizes, (SplitSizes{0.9, 0.1, 0}));
-  EXPECT_EQ(run.model.encoder().layers, 12) << "a small corpus gets no smaller model";
+  EXPECT_EQ(run.model.encoder().layers, 12) << "the model is not smaller for a small corpus";
   EXPECT_EQ(run.model.model.head.inputs, 0);
   EXPECT_EQ(run.trainer.warmup_steps, 2);
   EXPECT_EQ(run.trainer.epoch_parts, 15);
@@ -162,45 +164,45 @@ TEST(Pretraining, IsResolvedOnce) {
   EXPECT_EQ(resolve(options, data, nullptr).trainer.total_steps, 3000) << "100 passes";
   const LoadOptions load = to_load_options(run.options, 1);
   EXPECT_TRUE(load.corpus);
-  EXPECT_EQ(load.descriptors, DescriptorSet::rdkit) << "what was resolved is loaded as at first";
+  EXPECT_EQ(load.descriptors, DescriptorSet::rdkit) << "the resolved options load the same descriptors";
   EXPECT_EQ(load.split_sizes_of(300), run.options.data.split_sizes);
 }
 
-TEST(Pretraining, WhatMeansNothingBesideComputedTargetsIsRefused) {
-  const auto refused = [](auto change) {
+TEST(Pretraining, OptionsThatComputedTargetsCannotUseAreErrors) {
+  const auto expect_error = [](auto change) {
     TrainOptions options = pretraining_defaults();
     EXPECT_NO_THROW(check_pretraining(options));
     change(options.data, options.model, options.training);
     EXPECT_THROW(check_pretraining(options), UsageError);
     options.data.target_descriptors = DescriptorSet::none;
-    EXPECT_NO_THROW(check_pretraining(options)) << "it is a training like others";
+    EXPECT_NO_THROW(check_pretraining(options)) << "allowed without computed targets";
   };
   using D = DataSettings;
   using M = ModelSettings;
   using T = TrainingSettings;
-  refused([](D& d, M&, T&) { d.subset = "12k"; });
-  refused([](D& d, M&, T&) { d.task = TaskWord::regression; });
-  refused([](D& d, M&, T&) { d.positive = "yes"; });
-  refused([](D& d, M&, T&) { d.censored = Censored::drop; });
-  refused([](D& d, M&, T&) { d.weight_column = "w"; });
-  refused([](D& d, M&, T&) { d.descriptors = DescriptorSet::rdkit; });
-  refused([](D& d, M&, T&) { d.descriptor_columns = {"logD"}; });
-  refused([](D& d, M&, T&) { d.folds = 5; });
-  refused([](D&, M&, T& t) { t.ensemble_size = 2; });
-  refused([](D&, M&, T& t) { t.refit = true; });
-  refused([](D&, M&, T& t) { t.baselines = Switch::on; });
-  refused([](D&, M&, T& t) { t.blend = Switch::on; });
-  refused([](D&, M&, T& t) { t.quality = Quality::best; });
-  refused([](D&, M&, T& t) { t.member_splits = Switch::on; });
-  refused([](D&, M&, T& t) { t.out_of_fold = Switch::on; });
-  refused([](D&, M&, T& t) { t.task_weights = {1}; });
-  refused([](D&, M&, T& t) { t.balance_tasks = true; });
-  refused([](D&, M&, T& t) { t.balance_classes = true; });
-  refused([](D&, M&, T& t) { t.scale_targets = false; });
-  refused([](D&, M& m, T&) { m.recipe = "grpe-zinc"; });
+  expect_error([](D& d, M&, T&) { d.subset = "12k"; });
+  expect_error([](D& d, M&, T&) { d.task = TaskWord::regression; });
+  expect_error([](D& d, M&, T&) { d.positive = "yes"; });
+  expect_error([](D& d, M&, T&) { d.censored = Censored::drop; });
+  expect_error([](D& d, M&, T&) { d.weight_column = "w"; });
+  expect_error([](D& d, M&, T&) { d.descriptors = DescriptorSet::rdkit; });
+  expect_error([](D& d, M&, T&) { d.descriptor_columns = {"logD"}; });
+  expect_error([](D& d, M&, T&) { d.folds = 5; });
+  expect_error([](D&, M&, T& t) { t.ensemble_size = 2; });
+  expect_error([](D&, M&, T& t) { t.refit = true; });
+  expect_error([](D&, M&, T& t) { t.baselines = Switch::on; });
+  expect_error([](D&, M&, T& t) { t.blend = Switch::on; });
+  expect_error([](D&, M&, T& t) { t.quality = Quality::best; });
+  expect_error([](D&, M&, T& t) { t.member_splits = Switch::on; });
+  expect_error([](D&, M&, T& t) { t.out_of_fold = Switch::on; });
+  expect_error([](D&, M&, T& t) { t.task_weights = {1}; });
+  expect_error([](D&, M&, T& t) { t.balance_tasks = true; });
+  expect_error([](D&, M&, T& t) { t.balance_classes = true; });
+  expect_error([](D&, M&, T& t) { t.scale_targets = false; });
+  expect_error([](D&, M& m, T&) { m.recipe = "grpe-zinc"; });
 }
 
-TEST(Pretraining, OptionsOfMeasuredLabelsNeedTargetColumns) {
+TEST(Pretraining, LabelOptionsNeedTargetColumns) {
   for (const auto change : std::vector<void (*)(TrainOptions&)>{
            [](TrainOptions& o) { o.training.labels.weight = 2; },
            [](TrainOptions& o) { o.training.labels.balance = 1; }, [](TrainOptions& o) { o.data.table_weights = {2}; },

@@ -15,7 +15,7 @@
 namespace molgraph::test {
 namespace {
 
-TEST(Processes, OneAloneSumsAndSharesNothing) {
+TEST(Processes, SingleProcessChangesNothing) {
   Processes alone;
   std::vector<float> values{1, 2};
   alone.sum(std::span(values));
@@ -47,9 +47,9 @@ TEST(Processes, SumAndShare) {
   }
 }
 
-TEST(Processes, PartsAreConsecutiveAndWhole) {
+TEST(Processes, PartsAreConsecutiveAndComplete) {
   for (const std::size_t size : {0u, 1u, 2u, 7u, 12u}) {
-    std::vector<int> items(size), together;
+    std::vector<int> items(size), joined;
     std::iota(items.begin(), items.end(), 0);
     std::vector<std::vector<int>> parts(3);
     run_together(3, [&](const std::shared_ptr<Processes>& processes) {
@@ -58,21 +58,21 @@ TEST(Processes, PartsAreConsecutiveAndWhole) {
     });
     for (const auto& part : parts) {
       EXPECT_LE(part.size(), size / 3 + 1);
-      together.insert(together.end(), part.begin(), part.end());
+      joined.insert(joined.end(), part.begin(), part.end());
     }
-    EXPECT_EQ(together, items);
+    EXPECT_EQ(joined, items);
   }
 }
 
-TEST(Processes, AnEndedOneIsAnError) {
+TEST(Processes, EndedProcessIsAnError) {
   run_together(2, [&](const std::shared_ptr<Processes>& processes) {
-    if (processes->rank() == 1) return;  // the only reference goes with it
+    if (processes->rank() == 1) return;  // releases the only reference
     std::vector<double> values(4, 1.0);
     EXPECT_THROW(processes->sum(std::span(values)), ProcessError);
   });
 }
 
-TEST(Processes, MeetOnTheChosenInterface) {
+TEST(Processes, ConnectOnTheChosenInterface) {
   ::setenv("GLOO_SOCKET_IFNAME", "lo", 1);
   run_together(2, [&](const std::shared_ptr<Processes>& processes) { processes->wait(); });
   ::setenv("GLOO_SOCKET_IFNAME", "nosuch0", 1);
@@ -87,8 +87,8 @@ TEST(Processes, MeetOnTheChosenInterface) {
   ::unsetenv("GLOO_SOCKET_IFNAME");
 }
 
-/// What a process alone at a meeting of three says after `patience` seconds.
-std::string alone_at_meeting(int rank) {
+/// The error of one of three processes if the other two do not connect within one second.
+std::string rendezvous_error(int rank) {
   try {
     Processes{{.rank = rank, .count = 3, .address = "127.0.0.1", .port = free_port(), .patience = 1}};
   } catch (const ProcessError& error) {
@@ -97,15 +97,15 @@ std::string alone_at_meeting(int rank) {
   return "no error";
 }
 
-TEST(Processes, WhoIsMissingIsNamedWhenTheLimitIsOver) {
-  EXPECT_NE(alone_at_meeting(0).find("processes 1, 2 did not connect within 1 s"), std::string::npos)
-      << alone_at_meeting(0);
-  EXPECT_NE(alone_at_meeting(2).find("process 0, which hosts the rendezvous, did not answer within 1 s"),
+TEST(Processes, ErrorNamesMissingProcessesAfterTheTimeout) {
+  EXPECT_NE(rendezvous_error(0).find("processes 1, 2 did not connect within 1 s"), std::string::npos)
+      << rendezvous_error(0);
+  EXPECT_NE(rendezvous_error(2).find("process 0, which hosts the rendezvous, did not answer within 1 s"),
             std::string::npos)
-      << alone_at_meeting(2);
+      << rendezvous_error(2);
 }
 
-TEST(Processes, ATakenPortIsAnError) {
+TEST(Processes, PortInUseIsAnError) {
   const int descriptor = ::socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
@@ -125,7 +125,7 @@ TEST(Processes, ATakenPortIsAnError) {
   ::close(descriptor);
 }
 
-class PlaceOfProcess : public testing::Test {
+class ProcessEnvironment : public testing::Test {
  protected:
   void set(const char* name, const char* value) {
     names_.push_back(name);
@@ -137,7 +137,7 @@ class PlaceOfProcess : public testing::Test {
   std::vector<const char*> names_;
 };
 
-TEST_F(PlaceOfProcess, AsTorchrunSetsIt) {
+TEST_F(ProcessEnvironment, ReadsTorchrunVariables) {
   EXPECT_EQ(place_from_environment().count, 1);
   set("WORLD_SIZE", "4"), set("RANK", "3"), set("LOCAL_WORLD_SIZE", "2"), set("LOCAL_RANK", "1");
   set("MASTER_ADDR", "node7"), set("MASTER_PORT", "29500"), set("TORCHELASTIC_RESTART_COUNT", "2"),
@@ -158,7 +158,7 @@ TEST_F(PlaceOfProcess, AsTorchrunSetsIt) {
   EXPECT_THROW(place_from_environment(), UsageError);
 }
 
-TEST_F(PlaceOfProcess, NonsenseIsAUsageError) {
+TEST_F(ProcessEnvironment, InvalidValuesAreUsageErrors) {
   set("WORLD_SIZE", "2");
   EXPECT_THROW(place_from_environment(), UsageError);  // no RANK
   set("RANK", "1");

@@ -1,4 +1,4 @@
-// The command line that all programs share, without a program around it.
+// The command-line parser that all programs share, tested without a program.
 #include "apps/programs/shell/program.hpp"
 
 #include <gtest/gtest.h>
@@ -45,7 +45,7 @@ std::string usage_error(const std::vector<std::string>& arguments) {
   return "no error";
 }
 
-TEST(CommandLine, HyphensAndUnderscoresAreAlikeInNamesOnly) {
+TEST(CommandLine, HyphensEqualUnderscoresOnlyInNames) {
   const Parsed parsed = parse({"--model", "a_b", "--max_atoms=7", "--", "--c_d"});
   EXPECT_EQ(parsed.common.max_atoms, 7);
   EXPECT_EQ(parsed.models, std::vector<std::string>{"a_b"});
@@ -56,7 +56,7 @@ TEST(CommandLine, NegativeNumbersAreValues) {
   EXPECT_EQ(parse({"--layer", "0", "-1", "2"}).layers, (std::vector<int>{0, -1, 2}));
 }
 
-TEST(CommandLine, AFlagThatDoesNotExistIsRefusedWithASuggestion) {
+TEST(CommandLine, UnknownOptionErrorSuggestsAnOption) {
   EXPECT_EQ(usage_error({"--thraeds", "2"}), "unknown option --thraeds; did you mean --threads?");
   EXPECT_EQ(usage_error({"--max-atom=2"}), "unknown option --max-atom; did you mean --max-atoms?");
   EXPECT_EQ(usage_error({"--colour"}), "unknown option --colour");
@@ -66,7 +66,7 @@ TEST(CommandLine, AFlagThatDoesNotExistIsRefusedWithASuggestion) {
   EXPECT_NE(usage_error({"-v", "-q"}), "no error");
 }
 
-TEST(CommandLine, WhatStandsOnTheCommandLineWinsOverTheConfig) {
+TEST(CommandLine, CommandLineOverridesTheConfig) {
   const test::Scratch scratch;
   scratch.write("config.toml", "model = ['a', 'b']\ndata = ['of', 'config']\ngate = true\nmax-atoms = 7\n");
   const std::string config = scratch.path("config.toml");
@@ -79,7 +79,7 @@ TEST(CommandLine, WhatStandsOnTheCommandLineWinsOverTheConfig) {
   EXPECT_EQ(parse({"--config", config, "-m", "c"}).models, std::vector<std::string>{"c"});
 }
 
-TEST(CommandLine, AFolderOrALongKeyIsNoConfig) {
+TEST(CommandLine, FolderOrLongKeyIsNotAConfig) {
   const test::Scratch scratch;
   scratch.write("run/config.toml", "max-atoms = 7\n");
   scratch.write("other/notes.txt", "");
@@ -98,19 +98,19 @@ TEST(CommandLine, AFolderOrALongKeyIsNoConfig) {
   EXPECT_NE(error_of("long.toml").find("unknown key kkk"), std::string::npos);
 }
 
-TEST(CommandLine, GivenTellsDefaultsFromChoices) {
+TEST(CommandLine, GivenDistinguishesDefaultsFromChoices) {
   EXPECT_FALSE(parse({}).given_gate);
   EXPECT_TRUE(parse({"--no-gate"}).given_gate);
   EXPECT_FALSE(parse({"--gate", "--no-gate"}).gate);
 }
 
-TEST(CommandLine, ClosestWord) {
+TEST(CommandLine, ClosestWordFindsMisspellings) {
   const std::vector<std::string> words{"threads", "max-atoms", "model", "seed"};
   EXPECT_EQ(closest_word("modle", words), "model");
   EXPECT_EQ(closest_word("thr", words), "threads");
   EXPECT_EQ(closest_word("sede", words), "seed");
   EXPECT_EQ(closest_word("something-else", words), "");
-  EXPECT_EQ(closest_word("threads" + std::string(100, 's'), words), "") << "no misspelling";
+  EXPECT_EQ(closest_word("threads" + std::string(100, 's'), words), "") << "not a misspelling";
 }
 
 TEST(Texts, NumbersAndDurations) {

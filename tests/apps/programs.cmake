@@ -1,4 +1,4 @@
-# Tests of the predictor and of the scoring programs. The programs are run as their users run them, from a shell.
+# Tests of the predictor and of the scoring programs. Tests run the programs from a shell, as users do.
 add_library(apps_test_support STATIC meeting.cpp shell.cpp tiny_model.cpp)
 target_link_libraries(apps_test_support PUBLIC trainer molgraph_warnings)
 molgraph_use_torch(apps_test_support)
@@ -13,7 +13,7 @@ molgraph_test(batch_test SOURCES nearest_test.cpp score_columns_test.cpp ../../a
 molgraph_test(report_test SOURCES report_test.cpp ../support/html_check.cpp LIBRARIES report GTest::gmock)
 molgraph_test(program_shell_test SOURCES program_test.cpp shell.cpp option_values_test.cpp ordered_pipeline_test.cpp LIBRARIES program_shell CLI11::CLI11)
 
-# molgraph_cli_test(NAME PROGRAMS ...): its source, called NAME, runs these programs (bin_dir())
+# molgraph_cli_test(NAME PROGRAMS ...): adds a test whose only source is called NAME and runs these programs (bin_dir())
 function(molgraph_cli_test name)
   cmake_parse_arguments(ARG "" "" "PROGRAMS" ${ARGN})
   molgraph_test(${name} EACH_CASE SOURCES ${name}.cpp LIBRARIES apps_test_support)

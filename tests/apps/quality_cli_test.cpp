@@ -1,4 +1,4 @@
-// --quality, and ensembles whose members have validation parts of their own.
+// --quality, and ensembles whose members have their own validation sets.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -31,17 +31,17 @@ class QualityCli : public ::testing::Test {
     EXPECT_EQ(result.code, 0) << result.err;
     return result;
   }
-  /// SMILES by the part that a splits.csv names.
-  std::map<std::string, std::set<std::string>> parts_of(const std::string& folder) {
-    std::map<std::string, std::set<std::string>> parts;
+  /// SMILES in FOLDER/splits.csv, by the name of the set.
+  std::map<std::string, std::set<std::string>> sets_of(const std::string& folder) {
+    std::map<std::string, std::set<std::string>> sets;
     for (const std::string& line : lines_of(scratch.read(folder + "/splits.csv"))) {
       const auto cells = cells_of(line);
-      parts[cells.at(3)].insert(cells.at(2));
+      sets[cells.at(3)].insert(cells.at(2));
     }
-    parts.erase("split");
-    return parts;
+    sets.erase("split");
+    return sets;
   }
-  static std::set<std::string> united(std::set<std::string> a, const std::set<std::string>& b) {
+  static std::set<std::string> union_of(std::set<std::string> a, const std::set<std::string>& b) {
     a.insert(b.begin(), b.end());
     return a;
   }
@@ -50,7 +50,7 @@ class QualityCli : public ::testing::Test {
   Scratch scratch;
 };
 
-TEST_F(QualityCli, AFolderNamedLikeADataSetChangesNothing) {
+TEST_F(QualityCli, FolderOrFileNamedLikeADataSetChangesNothing) {
   std::string esol = "Compound ID,Molecular Weight,measured log solubility in mols per litre,smiles\n";
   for (int k = 1; k <= 60; ++k)
     esol += "m" + std::to_string(k) + "," + std::to_string(14 * k) + "," + std::to_string(-0.1 * k) + "," +
@@ -60,7 +60,7 @@ TEST_F(QualityCli, AFolderNamedLikeADataSetChangesNothing) {
   ASSERT_EQ(run(call + "-o A").code, 0);
   scratch.write("esol/notes.txt", "mine");
   ASSERT_EQ(run(call + "-o B").code, 0);
-  EXPECT_THAT(scratch.read("A/config.toml"), HasSubstr("\nblend = 'off'\n")) << "a data set known by name";
+  EXPECT_THAT(scratch.read("A/config.toml"), HasSubstr("\nblend = 'off'\n")) << "a named data set";
   EXPECT_EQ(scratch.read("A/config.toml"), scratch.read("B/config.toml"));
   EXPECT_EQ(scratch.read("A/results.csv"), scratch.read("B/results.csv"));
   scratch.run("", "rm -r esol B && cp small.csv esol");
@@ -68,38 +68,38 @@ TEST_F(QualityCli, AFolderNamedLikeADataSetChangesNothing) {
   EXPECT_THAT(file.err, HasSubstr("to read the file of that name, use ./esol"));
   EXPECT_EQ(scratch.read("A/results.csv"), scratch.read("B/results.csv"));
   ASSERT_EQ(run(call + "--target-columns all -o F").code, 0);
-  EXPECT_EQ(scratch.read("A/results.csv"), scratch.read("F/results.csv")) << "all of the data set's own";
+  EXPECT_EQ(scratch.read("A/results.csv"), scratch.read("F/results.csv")) << "all targets of the data set";
   ASSERT_EQ(run("molgraph-train ./esol --target-columns y --seed 3" + kTiny + "-o C").code, 0);
   ASSERT_EQ(run("molgraph-train - --target-columns y --seed 3" + kTiny + "-o E < small.csv").code, 0);
-  for (const char* own : {"C", "E"})
-    EXPECT_THAT(scratch.read(std::string(own) + "/config.toml"), HasSubstr("\nblend = 'on'\n")) << own;
+  for (const char* folder : {"C", "E"})
+    EXPECT_THAT(scratch.read(std::string(folder) + "/config.toml"), HasSubstr("\nblend = 'on'\n")) << folder;
 }
 
-TEST_F(QualityCli, BestIsAnEnsembleOfFiveThatValidateEachElsewhere) {
+TEST_F(QualityCli, BestTrainsFiveMembersWithDisjointValidationSets) {
   const ShellResult result = train("-o B --quality best");
   const std::string config = scratch.read("B/config.toml");
   EXPECT_THAT(config, HasSubstr("\nensemble-size = 5\n"));
   EXPECT_THAT(config, HasSubstr("\nmember-splits = 'on'\n"));
   EXPECT_THAT(config, HasSubstr("\nblend = 'on'\n"));
-  auto asked = parts_of("B");
-  const std::set<std::string> known = united(asked["train"], asked["valid"]);
+  auto whole = sets_of("B");
+  const std::set<std::string> known = union_of(whole["train"], whole["valid"]);
   ASSERT_EQ(known.size(), 90u);
   std::set<std::string> validated;
   for (int m = 0; m < 5; ++m) {
-    auto own = parts_of(member(m));
-    EXPECT_EQ(own["test"], asked["test"]);
-    EXPECT_EQ(own["valid"].size(), 10u) << "as large as the one asked for";
-    EXPECT_EQ(united(own["train"], own["valid"]), known);
-    for (const std::string& one : own["valid"]) EXPECT_TRUE(validated.insert(one).second) << one;
+    auto member_sets = sets_of(member(m));
+    EXPECT_EQ(member_sets["test"], whole["test"]);
+    EXPECT_EQ(member_sets["valid"].size(), 10u) << "as large as the requested set";
+    EXPECT_EQ(union_of(member_sets["train"], member_sets["valid"]), known);
+    for (const std::string& one : member_sets["valid"]) EXPECT_TRUE(validated.insert(one).second) << one;
   }
   EXPECT_FALSE(scratch.exists("B/model_5"));
   EXPECT_TRUE(scratch.exists("B/gaussian_process.safetensors"));
 
-  // Validation predictions are those of the one model that has not learned the molecule.
+  // Each validation prediction comes from the only member that was not trained on the molecule.
   EXPECT_EQ(lines_of(scratch.read("B/valid_predictions.csv")).size(), 51u);
   EXPECT_THAT(lines_of(scratch.read("B/results.csv"))[1], HasSubstr("train,90,mae"));
   EXPECT_THAT(scratch.read("B/results.csv"), HasSubstr("valid,50,mae"));
-  // What is scored is what was reported, of all five and their partners.
+  // Scoring uses all five members and their partners, and reproduces the reported predictions.
   ASSERT_EQ(run("molgraph-score -m B -i B/test_predictions.csv -o scored.csv").code, 0);
   const auto reported = lines_of(scratch.read("B/test_predictions.csv")), scored = lines_of(scratch.read("scored.csv"));
   ASSERT_EQ(reported.size(), 11u);
@@ -108,30 +108,30 @@ TEST_F(QualityCli, BestIsAnEnsembleOfFiveThatValidateEachElsewhere) {
     EXPECT_NEAR(std::stod(cells_of(reported[i])[3]), std::stod(cells_of(scored[i])[6]), 1e-4);
   EXPECT_THAT(run("molgraph-info B").out, HasSubstr("5 x GRPE"));
 
-  // It goes on.
+  // The run can be resumed.
   const std::string results = scratch.read("B/results.csv");
   ASSERT_EQ(run("molgraph-train -o B --resume").code, 0);
   EXPECT_EQ(results, scratch.read("B/results.csv"));
 }
 
-TEST_F(QualityCli, ARepetitionByItsConfigIsTheSame) {
+TEST_F(QualityCli, ConfigReproducesTheRun) {
   train("-o B --quality best --ensemble-size 2");
   const std::string results = scratch.read("B/results.csv");
   ASSERT_EQ(run("molgraph-train --config B/config.toml -o A").code, 0);
   EXPECT_EQ(results, scratch.read("A/results.csv"));
 }
 
-TEST_F(QualityCli, ValidationIsOfTheModelThatHasNotLearnedTheMolecule) {
+TEST_F(QualityCli, EachMemberPredictsItsOwnValidationSet) {
   train("-o B --no-blend --no-baselines --ensemble-size 2 --member-splits");
   ASSERT_EQ(run("molgraph-score -m B/model_1 -i small.csv -o one.csv").code, 0);
-  std::map<std::string, std::string> said;
-  for (const std::string& line : lines_of(scratch.read("one.csv"))) said[cells_of(line)[0]] = cells_of(line)[3];
-  auto own = parts_of("B/model_1");
+  std::map<std::string, std::string> scored;
+  for (const std::string& line : lines_of(scratch.read("one.csv"))) scored[cells_of(line)[0]] = cells_of(line)[3];
+  auto member_sets = sets_of("B/model_1");
   int seen = 0;
   for (const std::string& line : lines_of(scratch.read("B/valid_predictions.csv"))) {
     const auto cells = cells_of(line);
-    if (own["valid"].count(cells[1]) == 0) continue;
-    EXPECT_NEAR(std::stod(cells[3]), std::stod(said.at(cells[1])), 1e-4) << cells[1];
+    if (member_sets["valid"].count(cells[1]) == 0) continue;
+    EXPECT_NEAR(std::stod(cells[3]), std::stod(scored.at(cells[1])), 1e-4) << cells[1];
     ++seen;
   }
   EXPECT_EQ(seen, 10);
@@ -147,35 +147,35 @@ TEST_F(QualityCli, FastTrainsAThirdOfTheEpochs) {
   EXPECT_FALSE(scratch.exists("F/gaussian_process.safetensors"));
 }
 
-TEST_F(QualityCli, AfterASplitByTimeAllMembersHaveItsPart) {
+TEST_F(QualityCli, TimeSplitGivesAllMembersTheSameSets) {
   train("-o B --quality best --ensemble-size 2 --split-type time --time-column year");
   EXPECT_FALSE(scratch.exists("B/model_1/splits.csv"));
   EXPECT_THAT(scratch.read("B/results.csv"), HasSubstr("valid,10,mae"));
 }
 
-TEST_F(QualityCli, TheOrderOfTheRowsAndOfTwoTables) {
+TEST_F(QualityCli, SplitsByRowOrderAndByTable) {
   const auto lines = lines_of(scratch.read("small.csv"));
   const std::string last = cells_of(lines.back())[0];
   EXPECT_THAT(train("-o A --split-type order").err, HasSubstr("split order: 80 train, 10 valid, 10 test"));
-  EXPECT_EQ(parts_of("A")["test"].count(last), 1u);
+  EXPECT_EQ(sets_of("A")["test"].count(last), 1u);
   scratch.write("later.csv", "smiles,y\nFCCO,1\nFCCN,2\n");
   const ShellResult two =
       run("molgraph-train small.csv later.csv --target-columns y --split-sizes 0.8 0.2 0 -o B "
           "--split-type time --time-column year" +
           kTiny);
   ASSERT_EQ(two.code, 0) << two.err;
-  auto parts = parts_of("B");
-  EXPECT_EQ(parts["test"].size(), 2u);
-  ASSERT_EQ(parts["valid"].size(), 20u) << "2016 to 2019";
+  auto sets = sets_of("B");
+  EXPECT_EQ(sets["test"].size(), 2u);
+  ASSERT_EQ(sets["valid"].size(), 20u) << "2016 to 2019";
   for (const std::string& line : lines) {
     const auto cells = cells_of(line);
-    EXPECT_EQ(parts["valid"].count(cells[0]), cells[2] >= "2016" && cells[2] < "2020" ? 1u : 0u) << line;
+    EXPECT_EQ(sets["valid"].count(cells[0]), cells[2] >= "2016" && cells[2] < "2020" ? 1u : 0u) << line;
   }
   EXPECT_THAT(scratch.read("B/run.json"), HasSubstr("files by time"));
   EXPECT_FALSE(scratch.exists("B/inner_0"));
 }
 
-TEST_F(QualityCli, FewGroupsAreEnoughForTheMembers) {
+TEST_F(QualityCli, MemberSplitsWorkWithFewGroups) {
   std::string table = "smiles,y,project\n";
   for (int k = 0; k < 70; ++k)
     table += std::string(static_cast<std::size_t>(2 + k), 'C') + "O," + std::to_string(k) + ".5,p" +
@@ -185,27 +185,27 @@ TEST_F(QualityCli, FewGroupsAreEnoughForTheMembers) {
   EXPECT_TRUE(scratch.exists("B/model_4/splits.csv"));
 }
 
-TEST_F(QualityCli, DataSetsWithANameKeepTheirParts) {
+TEST_F(QualityCli, NamedDataSetsKeepTheirSplit) {
   ASSERT_EQ(run("molgraph-train demo -o B --quality best --ensemble-size 2" + kTiny).code, 0);
   ASSERT_EQ(run("molgraph-train demo -o A" + kTiny).code, 0);
-  EXPECT_EQ(parts_of("A"), parts_of("B"));
+  EXPECT_EQ(sets_of("A"), sets_of("B"));
   EXPECT_FALSE(scratch.exists("B/model_0/splits.csv"));
   EXPECT_FALSE(scratch.exists("B/gaussian_process.safetensors"));
 }
 
 TEST_F(QualityCli, ContradictionsAreUsageErrors) {
-  const auto complaint = [&](const std::string& arguments) {
+  const auto usage_error = [&](const std::string& arguments) {
     const ShellResult result = run("molgraph-train small.csv --target-columns y -o X" + kTiny + arguments);
     EXPECT_EQ(result.code, 2) << arguments << result.err;
     EXPECT_FALSE(scratch.exists("X"));
     return result.err;
   };
-  EXPECT_THAT(complaint("--member-splits"), HasSubstr("there is no --ensemble-size"));
-  EXPECT_THAT(complaint("--quality best --folds 3"), HasSubstr("--quality best and --member-splits"));
-  EXPECT_THAT(complaint("--quality good"), HasSubstr("best"));
+  EXPECT_THAT(usage_error("--member-splits"), HasSubstr("there is no --ensemble-size"));
+  EXPECT_THAT(usage_error("--quality best --folds 3"), HasSubstr("--quality best and --member-splits"));
+  EXPECT_THAT(usage_error("--quality good"), HasSubstr("best"));
 }
 
-TEST_F(QualityCli, SquaresAreLearnedWhereSquaresAreAskedFor) {
+TEST_F(QualityCli, RmseMetricSelectsTheMseLoss) {
   train("-o R --metric rmse --quality fast");
   EXPECT_THAT(scratch.read("R/config.toml"), HasSubstr("\nloss = 'mse'\n"));
   train("-o M --quality fast");

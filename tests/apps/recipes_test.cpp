@@ -1,4 +1,4 @@
-// The settings of papers.
+// Recipes: the settings of published papers.
 #include "apps/training/recipes.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 namespace molgraph {
 namespace {
 
-/// What the named data set gives the recipe: one molecule, and the task.
+/// Replaces the data set of a recipe: one molecule and the task.
 LoadedData one_molecule(const Task& task, Features features) {
   LoadedData data;
   data.set.task = task;
@@ -32,8 +32,8 @@ ResolvedRun resolved(const std::string& name, const LoadedData& data) {
   return resolve(options, data, nullptr);
 }
 
-// docs/models/formula.md section 7, one figure of each recipe that the others do not share.
-TEST(Recipes, AreThePapersSettings) {
+// docs/models/formula.md, section 7: for each recipe, at least one value that the other recipes do not share.
+TEST(Recipes, MatchThePapersSettings) {
   EXPECT_EQ(recipe("urpe-zinc").options.model.gate.use, Switch::on);
   EXPECT_EQ(recipe("urpe-zinc").options.training.steps, 600000);
   EXPECT_DOUBLE_EQ(recipe("urpe-zinc").options.training.lr, 4e-4);
@@ -51,7 +51,7 @@ TEST(Recipes, AreThePapersSettings) {
   EXPECT_THROW(recipe("urpe"), UsageError);
 }
 
-TEST(Recipes, OfPcqm4mv2AndLargeModels) {
+TEST(Recipes, Pcqm4mv2AndLargeModelsMatchThePapers) {
   for (const auto& [name, data, size, batch, epochs] : {std::tuple{"grpe-pcqm4mv2", "pcqm4mv2", "standard", 1024, 400},
                                                         {"grpe-large-pcqm4mv2", "pcqm4mv2", "large", 512, 400},
                                                         {"grpe-large-molpcba", "molpcba", "large", 256, 200}}) {
@@ -77,9 +77,9 @@ TEST(Recipes, OfPcqm4mv2AndLargeModels) {
   EXPECT_FALSE(recipe("grpe-large-molpcba").band_is_validation);
 }
 
-// Park et al. 2022: 46.2 and 118.3 million parameters. Their code has 4,609 rows of atoms (here 174) and three times 8
-// rows of distances (11) and 34 of edges (64).
-TEST(Recipes, HaveThePapersNumberOfParameters) {
+// Park et al. 2022: 46.2 and 118.3 million parameters. Their code has 4,609 embedding rows for atoms (here 174), and
+// three times 8 rows for distances (here 11) and 34 rows for edges (here 64).
+TEST(Recipes, HaveThePublishedParameterCounts) {
   constexpr std::int64_t kMoreRows = 4609 - 174 + 3 * (8 - 11 + 34 - 64);
   const Task gap{TaskKind::regression, {"gap"}, {"eV"}, 0, {}};
   Task assays{TaskKind::binary, {}, std::vector<std::string>(128), 0, {}};
@@ -88,7 +88,7 @@ TEST(Recipes, HaveThePapersNumberOfParameters) {
                                                      {"grpe-large-pcqm4mv2", gap, 1024, 118.3e6},
                                                      {"grpe-large-molpcba", assays, 1024, 118.3e6}}) {
     const ModelConfig model = resolved(name, one_molecule(task, Features::ogb)).model;
-    const std::int64_t outputs = task.num_targets() - 1;  // the published numbers are of one output
+    const std::int64_t outputs = task.num_targets() - 1;  // the published numbers are for one output
     const std::int64_t count = parameters_of(model_plan(model)).numbers() - outputs * (width + 1);
     EXPECT_NEAR(static_cast<double>(count + kMoreRows * width), published, 0.05e6) << name << ' ' << count;
   }

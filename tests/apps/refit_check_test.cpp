@@ -1,4 +1,4 @@
-// Whether a blend's partner that was made again is used; and shares that do not hang on one label that is wrong.
+// Tests the check whether a retrained partner of a blend is used, and shares that do not depend on one wrong label.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -15,88 +15,89 @@ namespace {
 
 using testing::set_of;
 using Rows = std::vector<double>;
-using Parts = std::array<Rows, 3>;
+using Sets = std::array<Rows, 3>;
 
-/// Predictions of labels 0: off by `error`, up and down by turns, a tenth more in every third row.
+/// Predictions for labels of 0: errors of `error` with alternating sign, a tenth larger in every third row.
 Rows off_by(double error, std::size_t rows = 20) {
   Rows values;
   for (std::size_t i = 0; i < rows; ++i) values.push_back((i % 2 == 0 ? error : -error) * (i % 3 == 0 ? 1.1 : 1));
   return values;
 }
 
-/// Of 20 training and 10 validation molecules with label 0.
-std::string verdict(const Rows& before, const Parts& after, const Rows& unseen, Metric metric = Metric::mae) {
+/// The verdict for 20 training and 10 validation molecules with label 0.
+std::string verdict(const Rows& before, const Sets& after, const Rows& unseen, Metric metric = Metric::mae) {
   return why_refit_is_rejected(metric, set_of(TaskKind::regression, {"logS"}, {}).task,
                                {before, unseen, after, Rows(20, 0), Rows(10, 0)});
 }
 
-TEST(RefitCheck, APartnerThatIsFarWorseIsRejected) {
+TEST(RefitCheck, MuchWorsePartnerIsRejected) {
   EXPECT_EQ(verdict(off_by(0.1), {off_by(0.12)}, off_by(0.5, 10)), "");
-  // 7 of 20 rows are off by a tenth more: 1.035 times the error.
+  // The errors of 7 of 20 rows are a tenth larger, so the mean is 1.035 times the error.
   EXPECT_EQ(
       verdict(off_by(0.1), {off_by(2)}, off_by(0.5, 10)),
       "its mean loss on the training set is 2.070 for 'logS', compared with 0.1035 for the one trained without the "
       "validation set");
-  EXPECT_EQ(verdict(off_by(2), {off_by(0.1)}, off_by(0.5, 10)), "") << "better";
-  // Squared errors: 1.3 times the error is 1.69 times the loss, and more than the other's where it has not learned.
+  EXPECT_EQ(verdict(off_by(2), {off_by(0.1)}, off_by(0.5, 10)), "") << "the retrained partner is better";
+  // Squared errors: 1.3 times the error is 1.69 times the loss, and exceeds the first partner's validation loss.
   EXPECT_EQ(verdict(off_by(1), {off_by(1.3)}, off_by(1, 10)), "");
   EXPECT_NE(verdict(off_by(1), {off_by(1.3)}, off_by(1, 10), Metric::rmse), "");
 }
 
-TEST(RefitCheck, WhatIsLearnedByHeartIsNoMeasure) {
-  // Four times the loss where both have learned, but less than the first one loses where it has not.
+TEST(RefitCheck, ComparesWithTheLossOnHeldOutMolecules) {
+  // Four times the first partner's loss on the training set, but less than the first partner's validation loss.
   EXPECT_EQ(verdict(off_by(0.1), {off_by(0.4)}, off_by(0.5, 10)), "");
   EXPECT_NE(verdict(off_by(0.1), {off_by(0.6)}, off_by(0.5, 10)), "");
-  Rows slip = off_by(0.5, 10);
-  slip[3] = 1000;
-  EXPECT_NE(verdict(off_by(0.1), {off_by(0.6)}, slip), "") << "one label of the validation part hides nothing";
+  Rows with_outlier = off_by(0.5, 10);
+  with_outlier[3] = 1000;
+  EXPECT_NE(verdict(off_by(0.1), {off_by(0.6)}, with_outlier), "")
+      << "one outlier in the validation set changes nothing";
 }
 
-TEST(RefitCheck, OneRowIsNoProof) {
+TEST(RefitCheck, OneBadRowDoesNotReject) {
   Rows after = off_by(0.1);
   after[7] = 500;  // the mean difference is 25, and so is its standard error
   EXPECT_EQ(verdict(off_by(0.1), {after}, off_by(0.5, 10)), "");
 }
 
-TEST(RefitCheck, APredictionThatIsNotFiniteRejects) {
+TEST(RefitCheck, NonFinitePredictionRejects) {
   constexpr double kInfinite = std::numeric_limits<double>::infinity(), kNone = std::nan("");
   for (const double bad : {kInfinite, -kInfinite, kNone})
     for (std::size_t p = 0; p < 3; ++p) {
-      Parts after{off_by(0.1), off_by(0.1), off_by(0.1)};
+      Sets after{off_by(0.1), off_by(0.1), off_by(0.1)};
       EXPECT_EQ(verdict(off_by(0.1), after, off_by(0.5, 10)), "");
       after[p][5] = bad;
       EXPECT_EQ(verdict(off_by(0.1), after, off_by(0.5, 10)), "one of its predictions is not finite") << bad << p;
     }
 }
 
-TEST(RefitCheck, EveryTargetCounts) {
+TEST(RefitCheck, ChecksEveryTarget) {
   const Task task = set_of(TaskKind::regression, {"a", "b"}, {}).task;
   const auto both = [](const Rows& a, const Rows& b) {
     Rows rows;
     for (std::size_t i = 0; i < a.size(); ++i) rows.push_back(a[i]), rows.push_back(b[i]);
     return rows;
   };
-  const auto of_b = [&](const Rows& valid_labels) {
+  const auto verdict_with = [&](const Rows& valid_labels) {
     return why_refit_is_rejected(Metric::mae, task,
                                  {both(off_by(0.1), off_by(0.1)), both(off_by(0.5, 10), off_by(0.5, 10)),
-                                  Parts{both(off_by(0.1), off_by(3))}, Rows(40, 0), valid_labels});
+                                  Sets{both(off_by(0.1), off_by(3))}, Rows(40, 0), valid_labels});
   };
-  EXPECT_NE(of_b(Rows(20, 0)).find("for 'b'"), std::string::npos);
-  EXPECT_EQ(of_b(both(Rows(10, 0), Rows(10, std::nan("")))), "") << "b has no label in the validation part";
+  EXPECT_NE(verdict_with(Rows(20, 0)).find("for 'b'"), std::string::npos);
+  EXPECT_EQ(verdict_with(both(Rows(10, 0), Rows(10, std::nan("")))), "") << "b has no label in the validation set";
 }
 
-TEST(RefitCheck, ClassesGoByTheLogLoss) {
+TEST(RefitCheck, ClassesUseTheLogLoss) {
   const Task task = set_of(TaskKind::binary, {"active"}, {}).task;
-  const auto said = [&](double right) {
+  const auto verdict_for = [&](double right) {
     const Rows before(20, 0.9), unseen(10, 0.7);
     return why_refit_is_rejected(Metric::roc_auc, task, {before, unseen, {Rows(20, right)}, Rows(20, 1), Rows(10, 1)});
   };
-  EXPECT_EQ(said(0.88), "");
-  EXPECT_EQ(said(0.75), "") << "less than it loses where it has not learned";
-  EXPECT_NE(said(0.3), "");
+  EXPECT_EQ(verdict_for(0.88), "");
+  EXPECT_EQ(verdict_for(0.75), "") << "less than the first partner's validation loss";
+  EXPECT_NE(verdict_for(0.3), "");
 }
 
-TEST(RobustShares, ASlipDoesNotHideWhoIsRight) {
+TEST(RobustShares, ClippingLimitsTheEffectOfAWrongLabel) {
   Rows labels, right, wrong;
   for (int i = 0; i < 40; ++i) {
     labels.push_back(i % 8);
@@ -112,16 +113,16 @@ TEST(RobustShares, ASlipDoesNotHideWhoIsRight) {
   {
     const ClippedLabels clipped(set, label_limits(set, all), all);
     EXPECT_EQ(set.targets, labels);
-    EXPECT_EQ(share(), before) << "nothing changes without a slip";
+    EXPECT_EQ(share(), before) << "nothing changes without an outlier";
   }
-  set.targets[7] = 1000;  // of 7: the other predictor is wrong in this direction
-  EXPECT_LT(share(), 0.51) << "so that the test means something";
+  set.targets[7] = 1000;  // instead of 7; the wrong predictor errs in this direction
+  EXPECT_LT(share(), 0.51) << "without clipping, the outlier changes the share";
   const ClippedLabels clipped(set, label_limits(set, all), all);
   EXPECT_EQ(set.targets[7], 7);
   EXPECT_EQ(share(), before);
 }
 
-TEST(NearestLabels, AreOfTheMostSimilarWithAnExactLabel) {
+TEST(NearestLabels, UseTheMostSimilarWithExactLabels) {
   MoleculeSet set = set_of(TaskKind::regression, {"a", "b"}, {1, 0, 2, 0, std::nan(""), 0, 4, 0, 5, 0});
   set.bound = {0, 0, 0, 0, 0, 0, 1, 0, 0, 0};
   const std::vector<std::int64_t> train{0, 1, 2, 3, 4};

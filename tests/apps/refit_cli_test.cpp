@@ -1,4 +1,4 @@
-// Runs that are trained once more, on training and validation part together.
+// Runs with --refit: a second training on the training and validation sets together.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -13,7 +13,7 @@ const std::string kTiny = " --no-baselines --layers 1 --width 16 --ffn 16 --head
 
 class RefitCli : public testing::Test {
  protected:
-  /// Chains whose target grows with their length; `known.csv` has the validation rows of `small.csv` as training rows.
+  /// Chains whose target grows with their length. The validation rows of `small.csv` are training rows in `known.csv`.
   void SetUp() override {
     std::string small = "smiles,logS,part,weight\n", known = small;
     for (int k = 0; k < 60; ++k) {
@@ -40,8 +40,8 @@ class RefitCli : public testing::Test {
   Scratch scratch;
 };
 
-TEST_F(RefitCli, IsTheModelOfAllRowsWithTheEpochsThatValidationChose) {
-  // One epoch is the best of one: the same as training on all rows by hand, in six updates for five.
+TEST_F(RefitCli, TrainsOnAllRowsForTheBestNumberOfEpochs) {
+  // With one epoch, the best epoch is the first. --refit then equals one epoch on all rows: 6 updates instead of 5.
   train("small.csv -o R --refit --epochs 1");
   train("known.csv -o K --epochs 1");
   EXPECT_TRUE(scratch.read("R/model.safetensors") == scratch.read("K/model.safetensors"));
@@ -49,9 +49,9 @@ TEST_F(RefitCli, IsTheModelOfAllRowsWithTheEpochsThatValidationChose) {
   EXPECT_FALSE(scratch.exists("K/valid_predictions.csv"));
 }
 
-TEST_F(RefitCli, TheValidationPartIsPredictedByTheModelThatHasNotLearnedIt) {
-  // Labels of the validation part far from all others: what is learned makes their predictions worse, so that the best
-  // epoch is none of the last.
+TEST_F(RefitCli, ValidationPredictionsAreFromTheFirstTraining) {
+  // The validation labels are far from all other labels. Training makes their predictions worse, so the best epoch is
+  // an early one.
   std::string contrary;
   for (const std::string& line : lines("small.csv")) {
     const auto cells = cells_of(line);
@@ -69,50 +69,51 @@ TEST_F(RefitCli, TheValidationPartIsPredictedByTheModelThatHasNotLearnedIt) {
     EXPECT_EQ(results[i] == plain[i], results[i].starts_with("valid")) << results[i];
   EXPECT_FALSE(scratch.read("R/model.safetensors") == scratch.read("P/model.safetensors"));
 
-  // As many epochs as the log says of the first.
-  const std::string words = "the best validation epoch is ";
-  const auto at = refitted.err.find(words);
+  // The second training has as many epochs as the log gives for the best epoch of the first.
+  const std::string phrase = "the best validation epoch is ";
+  const auto at = refitted.err.find(phrase);
   ASSERT_NE(at, std::string::npos) << refitted.err;
-  const int best = std::stoi(refitted.err.substr(at + words.size()));
-  EXPECT_LT(best, 12) << "so that the limit is tested";
+  const int best = std::stoi(refitted.err.substr(at + phrase.size()));
+  EXPECT_LT(best, 12) << "otherwise the limit is not tested";
   EXPECT_EQ(lines("R/refit/metrics.csv").size(), static_cast<std::size_t>(best) + 1);
   EXPECT_EQ(lines("R/metrics.csv").size(), 13u);
 
-  // The run scores as its test predictions say.
+  // Scoring with the run reproduces its test predictions.
   ASSERT_EQ(run("molgraph-score -m R -i R/test_predictions.csv -o scored.csv").code, 0);
-  const auto wanted = lines("R/test_predictions.csv"), scored = lines("scored.csv");
-  ASSERT_EQ(scored.size(), wanted.size());
-  for (std::size_t i = 1; i < wanted.size(); ++i)
-    EXPECT_NEAR(std::stod(cells_of(wanted[i]).at(3)), std::stod(cells_of(scored[i]).at(4)), 1e-4) << scored[i];
+  const auto expected = lines("R/test_predictions.csv"), scored = lines("scored.csv");
+  ASSERT_EQ(scored.size(), expected.size());
+  for (std::size_t i = 1; i < expected.size(); ++i)
+    EXPECT_NEAR(std::stod(cells_of(expected[i]).at(3)), std::stod(cells_of(scored[i]).at(4)), 1e-4) << scored[i];
 }
 
-TEST_F(RefitCli, RowsOfWeight0TeachNothing) {
+TEST_F(RefitCli, RowsOfWeightZeroHaveNoEffect) {
   train("small.csv -o P --epochs 6 --weight-column weight");
   train("small.csv -o R --epochs 6 --weight-column weight --refit");
   EXPECT_TRUE(scratch.exists("R/refit/metrics.csv"));
-  EXPECT_TRUE(scratch.read("P/model.safetensors") == scratch.read("R/model.safetensors")) << "all of the part have 0";
+  EXPECT_TRUE(scratch.read("P/model.safetensors") == scratch.read("R/model.safetensors"))
+      << "all validation rows have weight 0";
 }
 
-TEST_F(RefitCli, OfABlendIsWhatItScores) {
+TEST_F(RefitCli, BlendReproducesItsTestPredictions) {
   const std::string flags =
       "--epochs 3 --layers 1 --width 16 --ffn 16 --heads 2 --descriptors rdkit --target-columns logS";
   const ShellResult result = run("molgraph-train small.csv -o B --blend --refit --splits-column part " + flags);
   if (result.err.find("built without XGBoost") != std::string::npos) GTEST_SKIP() << "built without XGBoost";
   ASSERT_EQ(result.code, 0) << result.err;
   ASSERT_EQ(run("molgraph-score -m B -i B/test_predictions.csv -o scored.csv").code, 0);
-  const auto wanted = lines("B/test_predictions.csv"), scored = lines("scored.csv");
-  for (std::size_t i = 1; i < wanted.size(); ++i)
-    EXPECT_NEAR(std::stod(cells_of(wanted[i]).at(3)), std::stod(cells_of(scored[i]).at(4)), 1e-4) << scored[i];
+  const auto expected = lines("B/test_predictions.csv"), scored = lines("scored.csv");
+  for (std::size_t i = 1; i < expected.size(); ++i)
+    EXPECT_NEAR(std::stod(cells_of(expected[i]).at(3)), std::stod(cells_of(scored[i]).at(4)), 1e-4) << scored[i];
   const std::string info = run("molgraph-info B").out;
   EXPECT_NE(info.find("; retrained with the validation set; blended with trees"), std::string::npos) << info;
 }
 
-TEST_F(RefitCli, GoesOnWhereItStood) {
+TEST_F(RefitCli, ResumesBetweenTheTwoTrainings) {
   train("small.csv -o R --epochs 3 --refit --ensemble-size 2");
   for (const char* model : {"model_0", "model_1"}) EXPECT_TRUE(scratch.exists(std::string("R/") + model + "/refit"));
   const std::string model = scratch.read("R/model_1/model.safetensors"),
                     predictions = scratch.read("R/test_predictions.csv");
-  // Killed between the two trainings of the second model: it has no model yet.
+  // The state after a kill between the two trainings of the second member: it has no model file yet.
   std::filesystem::remove_all(scratch.path("R/model_1/refit"));
   for (const char* file : {"R/model_1/model.safetensors", "R/test_predictions.csv", "R/run.json"})
     std::filesystem::remove(scratch.path(file));
@@ -121,7 +122,7 @@ TEST_F(RefitCli, GoesOnWhereItStood) {
   EXPECT_EQ(scratch.read("R/test_predictions.csv"), predictions);
 }
 
-TEST_F(RefitCli, NeedsAValidationPart) {
+TEST_F(RefitCli, NeedsAValidationSet) {
   const ShellResult result =
       run("molgraph-train known.csv -o N --refit --splits-column part --target-columns logS" + kTiny);
   EXPECT_EQ(result.code, 2);

@@ -1,4 +1,4 @@
-// report.html from training to molgraph-info.
+// report.html, from training to molgraph-info.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ using ::testing::Not;
 
 const std::string kTiny = " --epochs 2 --layers 1 --width 16 --ffn 16 --heads 2 --threads 1 --no-baselines ";
 
-/// Chains and rings: numbers under a hostile name, and classes.
+/// Chains and rings, with a numeric column whose name is hostile HTML, and a class column.
 std::string table(int rows) {
   std::string text = "smiles,<script>alert(1)</script>,kind\n";
   const char* ends[] = {"O", "N", "F", "c1ccccc1", "C1CC1", "C(=O)O"};
@@ -44,11 +44,11 @@ class ReportCli : public ::testing::Test {
     EXPECT_LT(html.size(), 2U << 20);
     return html;
   }
-  /// Without the whole page in a failure's message.
+  /// Keeps the whole page out of failure messages.
   static bool has(const std::string& html, const std::string& piece) { return html.find(piece) != std::string::npos; }
 
-  /// SMILES of the training part, and of the others.
-  std::pair<std::set<std::string>, std::set<std::string>> parts_of(const std::string& folder) {
+  /// SMILES of the training set, and of the other sets.
+  std::pair<std::set<std::string>, std::set<std::string>> sets_of(const std::string& folder) {
     std::set<std::string> train, others;
     for (const std::string& line : lines_of(scratch.read(folder + "/splits.csv"))) {
       const auto cells = cells_of(line);
@@ -62,7 +62,7 @@ class ReportCli : public ::testing::Test {
 
 const std::string kNumbers = "--target-columns '<script>alert(1)</script>' ";
 
-TEST_F(ReportCli, ARunIsReportedAndMadeAgainAsItWas) {
+TEST_F(ReportCli, InfoRecreatesTheSameReport) {
   const ShellResult trained = train("-o R --split-sizes 0.5 0.25 0.25 " + kNumbers);
   EXPECT_THAT(trained.err, HasSubstr("Report: R/report.html"));
   const std::string html = page("R");
@@ -78,7 +78,7 @@ TEST_F(ReportCli, ARunIsReportedAndMadeAgainAsItWas) {
   EXPECT_EQ(again.code, 0) << again.err;
   EXPECT_EQ(again.out, "R/report.html\n");
   EXPECT_EQ(scratch.read("R/report.html"), html);
-  // The values are those of results.csv.
+  // The values match results.csv.
   const auto record = nlohmann::json::parse(scratch.read("R/report.json"));
   for (const std::string& line : lines_of(scratch.read("R/results.csv"))) {
     const auto cells = cells_of(line);
@@ -88,19 +88,19 @@ TEST_F(ReportCli, ARunIsReportedAndMadeAgainAsItWas) {
   }
 }
 
-TEST_F(ReportCli, NothingIsWrittenWhereNobodyWantsIt) {
+TEST_F(ReportCli, NoReportChangesNoOtherFile) {
   train("-o R " + kNumbers);
   train("-o N --no-report " + kNumbers);
   for (const char* name : {"report.html", "report.json"}) {
     EXPECT_TRUE(scratch.exists("R/" + std::string(name)));
     EXPECT_FALSE(scratch.exists("N/" + std::string(name)));
   }
-  // All else is the same, bit for bit.
+  // All other files are bitwise identical.
   for (const char* name : {"metrics.csv", "model.safetensors", "results.csv", "test_predictions.csv"})
     EXPECT_EQ(scratch.read("R/" + std::string(name)), scratch.read("N/" + std::string(name))) << name;
 }
 
-TEST_F(ReportCli, RecordsNothingOfASingleTrainingMolecule) {
+TEST_F(ReportCli, RecordContainsNoTrainingMolecule) {
   train("-o R " + kNumbers);
   const std::string record = scratch.read("R/report.json");
   for (const std::string& line : lines_of(scratch.read("R/splits.csv"))) {
@@ -109,34 +109,34 @@ TEST_F(ReportCli, RecordsNothingOfASingleTrainingMolecule) {
   }
 }
 
-TEST_F(ReportCli, TrainingMoleculesAreShownOnlyWhereTheyMayBe) {
+TEST_F(ReportCli, TrainingMoleculesAreShownOnlyIfAllowed) {
   train("-o R --duplicates keep " + kNumbers);
   train("-o L --duplicates keep --domain-labels " + kNumbers);
-  const std::string silent = page("R"), open = page("L");
-  EXPECT_FALSE(has(silent, "Most similar training molecule"));
-  EXPECT_TRUE(has(open, "Most similar training molecule"));
-  auto [train, others] = parts_of("R");
+  const std::string without_names = page("R"), with_names = page("L");
+  EXPECT_FALSE(has(without_names, "Most similar training molecule"));
+  EXPECT_TRUE(has(with_names, "Most similar training molecule"));
+  auto [train, others] = sets_of("R");
   int shown = 0;
   for (const std::string& smiles : train) {
     const std::string code = "<code>" + smiles + "</code>";
-    EXPECT_TRUE(others.contains(smiles) || !has(silent, code)) << smiles;
-    shown += has(open, code);
+    EXPECT_TRUE(others.contains(smiles) || !has(without_names, code)) << smiles;
+    shown += has(with_names, code);
   }
   EXPECT_GT(shown, 0);
   const std::string record = scratch.read("R/report.json");
   EXPECT_FALSE(has(record, "[1.0,1.0,")) << "a training molecule is not compared with itself";
-  // Judged by a validation part that inner folds made of the training part too.
+  // With inner folds, the report also evaluates out-of-fold predictions of training molecules.
   this->train("-o V --out-of-fold --split-sizes 0.7 0.3 0 --duplicates keep " + kNumbers);
-  const std::string judged = page("V");
-  EXPECT_TRUE(has(judged, "Worst predictions on the validation set"));
-  std::tie(train, others) = parts_of("V");
+  const std::string out_of_fold = page("V");
+  EXPECT_TRUE(has(out_of_fold, "Worst predictions on the validation set"));
+  std::tie(train, others) = sets_of("V");
   for (const std::string& smiles : train)
-    EXPECT_TRUE(others.contains(smiles) || !has(judged, "<code>" + smiles + "</code>")) << smiles;
+    EXPECT_TRUE(others.contains(smiles) || !has(out_of_fold, "<code>" + smiles + "</code>")) << smiles;
   run("rm L/report.html && molgraph-info L --html");
-  EXPECT_EQ(scratch.read("L/report.html"), open);
+  EXPECT_EQ(scratch.read("L/report.html"), with_names);
 }
 
-TEST_F(ReportCli, ClassesFewRowsAndRunsOfEarlierVersions) {
+TEST_F(ReportCli, CoversClassesFewRowsAndEarlierVersions) {
   train("-o C --target-columns kind");
   EXPECT_TRUE(has(page("C"), "id=\"roc\""));
   train("-o F " + kNumbers, 20);
@@ -149,12 +149,12 @@ TEST_F(ReportCli, ClassesFewRowsAndRunsOfEarlierVersions) {
   }
 }
 
-TEST_F(ReportCli, WhatCannotBeMadeIsSaid) {
+TEST_F(ReportCli, ReportErrorsAreReportedButDoNotFailTraining) {
   scratch.write("t.csv", table(60));
-  const ShellResult kept =
+  const ShellResult trained =
       run("mkdir -p R/report.html && touch R/report.html/x && molgraph-train t.csv -o R " + kNumbers + kTiny);
-  EXPECT_EQ(kept.code, 0) << kept.err;  // a finished run is not lost for its report
-  EXPECT_THAT(kept.err, HasSubstr("The report could not be created; the run is complete without it"));
+  EXPECT_EQ(trained.code, 0) << trained.err;  // a failed report does not fail the run
+  EXPECT_THAT(trained.err, HasSubstr("The report could not be created; the run is complete without it"));
   EXPECT_TRUE(scratch.exists("R/model.safetensors"));
   train("-o S " + kNumbers, 60);
   scratch.write("S/report.json", "{");

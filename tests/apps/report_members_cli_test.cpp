@@ -1,4 +1,4 @@
-// The report over several models: folds and ensembles, and what molgraph-info tells of any run's report.
+// Reports on several models (folds and ensembles), and the summary of a report in molgraph-info.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -37,9 +37,9 @@ class ReportMembersCli : public ::testing::Test {
     ASSERT_EQ(result.code, 0) << result.err;
   }
   Json report_of(const std::string& folder) {
-    const ShellResult told = run("molgraph-info " + folder + " --json");
-    EXPECT_EQ(told.code, 0) << told.err;
-    return Json::parse(told.out).at("report");
+    const ShellResult info = run("molgraph-info " + folder + " --json");
+    EXPECT_EQ(info.code, 0) << info.err;
+    return Json::parse(info.out).at("report");
   }
   std::string page(const std::string& folder) {
     const std::string html = scratch.read(folder + "/report.html");
@@ -62,8 +62,8 @@ class ReportMembersCli : public ::testing::Test {
   Scratch scratch;
 };
 
-TEST_F(ReportMembersCli, FoldsAreShownTogetherWithTheirSpread) {
-  constexpr int kRows = 800;  // so many that each fold's validation part can calibrate
+TEST_F(ReportMembersCli, FoldsAreSummarisedWithTheirSpread) {
+  constexpr int kRows = 800;  // enough to calibrate on the validation set of each fold
   write_table(kRows);
   train("-o R --folds 3 --target-columns a");
   const std::string html = page("R");
@@ -71,7 +71,7 @@ TEST_F(ReportMembersCli, FoldsAreShownTogetherWithTheirSpread) {
                             "id=\"members\"", "id=\"parity-0\"", "id=\"far\"", "Intervals on the test set"})
     EXPECT_NE(html.find(piece), std::string::npos) << piece;
 
-  // The mean and the deviation of what the folds' own predictions say.
+  // Mean and standard deviation of the errors of the folds' predictions.
   std::vector<double> errors;
   for (int k = 0; k < 3; ++k) errors.push_back(error_of("R/model_" + std::to_string(k) + "/test_predictions.csv"));
   const double mean = (errors[0] + errors[1] + errors[2]) / 3;
@@ -88,7 +88,7 @@ TEST_F(ReportMembersCli, FoldsAreShownTogetherWithTheirSpread) {
     EXPECT_NEAR(report.at("members").at(static_cast<std::size_t>(k)).at("mae").at("value").get<double>(),
                 errors[static_cast<std::size_t>(k)], 1e-5);
 
-  // Every molecule is in one test part.
+  // Every molecule is in one test set.
   EXPECT_EQ(report.at("measures").at("test").at("molecules"), kRows);
   int binned = 0, covered = 0;
   for (const Json& bin : report.at("by_similarity")) binned += bin.at("molecules").get<int>();
@@ -96,7 +96,7 @@ TEST_F(ReportMembersCli, FoldsAreShownTogetherWithTheirSpread) {
   EXPECT_EQ(binned, kRows);
   EXPECT_EQ(covered, kRows);
 
-  // The worst are the worst of all folds.
+  // The worst predictions are the worst over all folds.
   std::vector<std::pair<double, std::string>> all;
   for (int k = 0; k < 3; ++k) {
     const auto lines = lines_of(scratch.read("R/model_" + std::to_string(k) + "/test_predictions.csv"));
@@ -107,9 +107,9 @@ TEST_F(ReportMembersCli, FoldsAreShownTogetherWithTheirSpread) {
   }
   std::ranges::sort(all);
   for (std::size_t k = 0; k < 10; ++k) EXPECT_EQ(report.at("worst").at(k).at("id"), all[k].second);
-  // Near twins are those that some fold found, each pair once.
+  // Near twins are the pairs that any fold found. Each pair appears once.
   using Pair = std::pair<std::string, std::string>;
-  std::set<Pair> found, told;
+  std::set<Pair> found, listed;
   for (int k = 0; k < 3; ++k) {
     const std::string folder = "R/model_" + std::to_string(k);
     const Json twins = Json::parse(scratch.read(folder + "/report.json")).value("twins", Json::array());
@@ -119,27 +119,27 @@ TEST_F(ReportMembersCli, FoldsAreShownTogetherWithTheirSpread) {
     };
     for (const Json& pair : twins) found.insert(std::minmax(id(pair.at("a")), id(pair.at("b"))));
   }
-  double before = INFINITY;  // difference: the widest stands first
+  double previous = INFINITY;  // sorted by difference, the largest first
   for (const Json& pair : report.at("twins")) {
     const double difference = std::abs(pair.at("a").at("label").get<double>() - pair.at("b").at("label").get<double>());
-    EXPECT_LE(difference, before + 1e-5);
-    before = difference;
+    EXPECT_LE(difference, previous + 1e-5);
+    previous = difference;
     const auto a = pair.at("a").at("id").get<std::string>(), b = pair.at("b").at("id").get<std::string>();
-    EXPECT_TRUE(told.insert(std::minmax(a, b)).second) << a << " " << b;
+    EXPECT_TRUE(listed.insert(std::minmax(a, b)).second) << a << " " << b;
     EXPECT_TRUE(found.contains(std::minmax(a, b))) << a << " " << b;
     EXPECT_NEAR(pair.at("a").at("label").get<double>(), label_a(std::stoi(a.substr(1))), 1e-5);
   }
-  EXPECT_EQ(told.size(), 10U);
+  EXPECT_EQ(listed.size(), 10U);
 }
 
-TEST_F(ReportMembersCli, FoldsWithoutReportsHaveNone) {
+TEST_F(ReportMembersCli, NoReportAppliesToAllFolds) {
   train("-o R --folds 2 --target-columns a --no-report");
   EXPECT_FALSE(scratch.exists("R/report.html"));
   EXPECT_FALSE(scratch.exists("R/model_0/report.html"));
   EXPECT_FALSE(Json::parse(run("molgraph-info R --json").out).contains("report"));
 }
 
-TEST_F(ReportMembersCli, AnEnsemblesModelsAreShownAlone) {
+TEST_F(ReportMembersCli, EnsembleMembersAreShownSeparately) {
   for (const std::string splits : {"", "--member-splits "}) {
     const ShellResult cleared = run("rm -rf R out.csv");
     ASSERT_EQ(cleared.code, 0) << cleared.err;
@@ -151,7 +151,7 @@ TEST_F(ReportMembersCli, AnEnsemblesModelsAreShownAlone) {
     ASSERT_EQ(report.at("members").size(), 2U);
     EXPECT_NEAR(report.at("measures").at("test").at("mae").at("value").get<double>(),
                 error_of("R/test_predictions.csv"), 1e-5);
-    // A model scored by itself says what the report says of it.
+    // The error of a single member equals the value in the report.
     for (int k = 0; k < 2; ++k) {
       const std::string model = "model_" + std::to_string(k);
       const ShellResult scored =
@@ -181,29 +181,29 @@ TEST_F(ReportMembersCli, EveryTargetHasARow) {
   EXPECT_LT(labels_b, labels_a);
 }
 
-TEST_F(ReportMembersCli, ARecipesResultStandsBeside) {
+TEST_F(ReportMembersCli, RecipeResultIsComparedWithThePaper) {
   const ShellResult trained =
       run("molgraph-train t.csv -o R --recipe grpe-zinc --steps 2 --batch-size 64 --target-columns a --threads 2");
   ASSERT_EQ(trained.code, 0) << trained.err;
-  const std::string known =
+  const std::string comparison =
       "Recipe grpe-zinc. The paper: test MAE 0.094 +- 0.002; this run is outside this range (with 2 of "
       "400000 steps)";
-  EXPECT_NE(page("R").find(known), std::string::npos);
-  EXPECT_EQ(report_of("R").at("recipe"), known);
+  EXPECT_NE(page("R").find(comparison), std::string::npos);
+  EXPECT_EQ(report_of("R").at("recipe"), comparison);
 }
 
-TEST_F(ReportMembersCli, InfoTellsItInShort) {
+TEST_F(ReportMembersCli, InfoSummarisesTheReport) {
   train("-o R --target-columns a --split-sizes 0.6 0.2 0.2 --metric rmse");
   const Json report = report_of("R");
-  const std::string told = run("molgraph-info R").out;
-  const auto lines = lines_of(told);
+  const std::string info = run("molgraph-info R").out;
+  const auto lines = lines_of(info);
   const auto line_of = [&](const std::string& label) {
     for (const std::string& line : lines)
       if (line.starts_with("  " + label + " ")) return line;
     return std::string();
   };
-  EXPECT_THAT(told, HasSubstr("train (144)"));
-  EXPECT_THAT(told, HasSubstr("test (48)"));
+  EXPECT_THAT(info, HasSubstr("train (144)"));
+  EXPECT_THAT(info, HasSubstr("test (48)"));
   EXPECT_THAT(line_of("rmse"), HasSubstr(" to "));
   EXPECT_THAT(line_of("compared with"), HasSubstr("rmse of mean predictor "));
   EXPECT_THAT(line_of("worst"), HasSubstr(report.at("worst").at(0).at("id").get<std::string>() + ": label "));

@@ -1,4 +1,4 @@
-// The report's numbers against SciPy, scikit-learn and by hand; its page whole, safe and small.
+// The numbers of the report match SciPy, scikit-learn and hand calculations; its page is complete, safe and small.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-/// Sums of 60 numbers in another order.
+/// Rounding errors of sums of 60 numbers in another order.
 constexpr double kClose = 1e-12;
 
 Task task_of(TaskKind kind, std::vector<std::string> names = {"y"}) {
@@ -42,7 +42,7 @@ double at(const Estimates& of, Measure measure) { return of[static_cast<std::siz
 
 /// The samples of tests/golden/make_statistics.py.
 struct Samples {
-  std::vector<double> label, value, truth, said, classes, probabilities;
+  std::vector<double> label, value, truth, score, classes, probabilities;
 
   Samples() {
     const auto fraction = [](int i, double step) { return std::fmod(i * step, 1.0); };
@@ -51,8 +51,8 @@ struct Samples {
       const double raw = label.back() + 3 * (fraction(i, 0.41421356237309515) - 0.5);
       value.push_back(std::nearbyint(raw * 4) / 4);
       truth.push_back(fraction(i, 0.7320508075688772) > 0.6 ? 1 : 0);
-      const double sure = std::clamp(0.5 * truth.back() + 0.6 * fraction(i, 0.23606797749978969), 0.0, 1.0);
-      said.push_back(std::nearbyint(sure * 10) / 10);
+      const double raw_score = std::clamp(0.5 * truth.back() + 0.6 * fraction(i, 0.23606797749978969), 0.0, 1.0);
+      score.push_back(std::nearbyint(raw_score * 10) / 10);
       classes.push_back(std::floor(3 * fraction(i, 0.7320508075688772)));
       double row[3] = {fraction(i, 0.23606797749978969), fraction(i, 0.41421356237309515),
                        fraction(i, 0.6180339887498949)};
@@ -62,7 +62,7 @@ struct Samples {
   }
 };
 
-TEST(Statistics, MeasuresAreThoseOfSciPyAndScikitLearn) {
+TEST(Statistics, MetricsMatchSciPyAndScikitLearn) {
   const Samples s;
   const Measured numbers = measure(task_of(TaskKind::regression), s.value, s.label, {.resamples = 0});
   EXPECT_NEAR(at(numbers.mean, Measure::mae), test::kMae, kClose);
@@ -71,7 +71,7 @@ TEST(Statistics, MeasuresAreThoseOfSciPyAndScikitLearn) {
   EXPECT_NEAR(at(numbers.mean, Measure::pearson), test::kPearson, kClose);
   EXPECT_NEAR(at(numbers.mean, Measure::spearman), test::kSpearman, kClose);
   EXPECT_NEAR(at(numbers.mean, Measure::kendall), test::kKendall, kClose);
-  const Measured two = measure(task_of(TaskKind::binary), s.said, s.truth, {.resamples = 0});
+  const Measured two = measure(task_of(TaskKind::binary), s.score, s.truth, {.resamples = 0});
   EXPECT_NEAR(at(two.mean, Measure::roc_auc), test::kRocAuc, kClose);
   EXPECT_NEAR(at(two.mean, Measure::pr_auc), test::kPrAuc, kClose);
   EXPECT_NEAR(at(two.mean, Measure::mcc), test::kMcc, kClose);
@@ -82,7 +82,7 @@ TEST(Statistics, MeasuresAreThoseOfSciPyAndScikitLearn) {
   EXPECT_NEAR(at(classes.mean, Measure::brier), test::kClassesBrier, kClose);
 }
 
-TEST(Statistics, AMoleculeThatIsDrawnTwiceCountsAsTwo) {
+TEST(Statistics, MoleculeDrawnTwiceCountsTwice) {
   const Samples s;
   std::mt19937 random(7);
   std::vector<std::uint32_t> weight(60);
@@ -103,11 +103,11 @@ TEST(Statistics, AMoleculeThatIsDrawnTwiceCountsAsTwo) {
       EXPECT_NEAR(weighted[static_cast<std::size_t>(m)], at(whole.mean, m), kClose) << title_of(m);
   };
   check(TaskKind::regression, s.value, s.label, 1);
-  check(TaskKind::binary, s.said, s.truth, 1);
+  check(TaskKind::binary, s.score, s.truth, 1);
   check(TaskKind::multiclass, s.probabilities, s.classes, 3);
 }
 
-TEST(Statistics, ATargetWithoutWhatAMeasureNeedsHasNone) {
+TEST(Statistics, UndefinedMetricsAreNaN) {
   const Task two = task_of(TaskKind::binary, {"a", "b"});
   const Measured found = measure(two, {0.1, 0.9, 0.8, 0.2, 0.3, 0.4}, {0, 1, 1, 1, 0, kNaN}, {.resamples = 0});
   EXPECT_EQ(found.labels, (std::vector<std::int64_t>{3, 2}));
@@ -124,8 +124,8 @@ TEST(Statistics, ATargetWithoutWhatAMeasureNeedsHasNone) {
   EXPECT_TRUE(std::isnan(at(measure(task_of(TaskKind::regression), {}, {}, {}).mean, Measure::mae)));
 }
 
-TEST(Statistics, IntervalsAreOfTheSizeThatTheTheorySays) {
-  // The mean of |error| of n numbers has the standard error deviation / sqrt(n).
+TEST(Statistics, IntervalsMatchTheStandardError) {
+  // The standard error of the mean of |error| over n numbers is deviation / sqrt(n).
   std::mt19937 random(3);
   std::normal_distribution<double> normal;
   std::vector<double> labels, predictions;
@@ -138,14 +138,14 @@ TEST(Statistics, IntervalsAreOfTheSizeThatTheTheorySays) {
   const Measured found = measure(task_of(TaskKind::regression), predictions, labels, {.seed = 5, .threads = 1});
   const Estimate& mae = found.mean[static_cast<std::size_t>(Measure::mae)];
   for (int i = 0; i < n; ++i) square += std::pow(std::abs(predictions[i] - labels[i]) - mae.value, 2) / n;
-  const double error = std::sqrt(square / n);
+  const double standard_error = std::sqrt(square / n);
   EXPECT_EQ(found.resamples, 1000);
-  EXPECT_NEAR(mae.low, mae.value - 1.96 * error, 0.3 * error);
-  EXPECT_NEAR(mae.high, mae.value + 1.96 * error, 0.3 * error);
+  EXPECT_NEAR(mae.low, mae.value - 1.96 * standard_error, 0.3 * standard_error);
+  EXPECT_NEAR(mae.high, mae.value + 1.96 * standard_error, 0.3 * standard_error);
   const Measured again = measure(task_of(TaskKind::regression), predictions, labels, {.seed = 5, .threads = 2});
   for (const Measure m : measures_of(TaskKind::regression)) {
     const auto k = static_cast<std::size_t>(m);
-    EXPECT_EQ(found.mean[k].low, again.mean[k].low) << title_of(m);  // whatever the threads
+    EXPECT_EQ(found.mean[k].low, again.mean[k].low) << title_of(m);  // for any number of threads
     EXPECT_LT(found.mean[k].low, found.mean[k].value) << title_of(m);
     EXPECT_GT(found.mean[k].high, found.mean[k].value) << title_of(m);
   }
@@ -161,7 +161,7 @@ TEST(Statistics, FewMoleculesHaveNoInterval) {
   EXPECT_EQ(measure(task_of(TaskKind::regression), values, values, {}).resamples, 1000);
 }
 
-TEST(Statistics, PercentilesAndSharesByHand) {
+TEST(Statistics, PercentilesAndSharesMatchKnownValues) {
   EXPECT_EQ(percentile({1, 2, 4}, 0.25), 1.5);
   EXPECT_EQ(percentile({1, 2, 4}, 1), 4);
   EXPECT_EQ(percentile({3}, 0.7), 3);
@@ -171,15 +171,15 @@ TEST(Statistics, PercentilesAndSharesByHand) {
   EXPECT_EQ(wilson(0, 5).low, 0);
 }
 
-TEST(ReportText, IsSafeWhateverItHolds) {
+TEST(ReportText, EscapesHtmlAndInvalidUtf8) {
   EXPECT_EQ(escaped("a<b>&\"'"), "a&lt;b&gt;&amp;&quot;&#39;");
   EXPECT_EQ(escaped("\xC3\xA9\x01\xFF\xC3"), "\xC3\xA9\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD");
-  EXPECT_EQ(escaped(std::string("\xED\xA0\x80", 3)), "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD");  // half a pair
+  EXPECT_EQ(escaped(std::string("\xED\xA0\x80", 3)), "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD");  // half a surrogate pair
   EXPECT_EQ(cut_short("a\xC3\xA9", 2), "a...");
   EXPECT_EQ(cut_short("abc", 3), "abc");
 }
 
-TEST(ReportPlot, AxesHoldTheirValuesBetweenRoundTicks) {
+TEST(ReportPlot, AxesCoverTheirValuesWithRoundTicks) {
   for (const auto& [low, high] : std::vector<std::pair<double, double>>{
            {0, 1}, {-3.2, 7.9}, {1e-7, 3e-7}, {5, 5}, {0, 0}, {-1e9, 1e9}, {kNaN, 2}, {0.99, 1.01}}) {
     const PlotAxis axis = PlotAxis::nice("x", low, high);
@@ -195,7 +195,7 @@ TEST(ReportPlot, AxesHoldTheirValuesBetweenRoundTicks) {
   EXPECT_EQ(PlotAxis::shares("p").ticks[1].second, "0.2");
 }
 
-TEST(ReportPlot, SaysInWordsWhatItShows) {
+TEST(ReportPlot, HasATextDescription) {
   SvgPlot plot("p", "a <title>", "what & why", PlotAxis::shares("x"), PlotAxis::shares("y"));
   plot.line({{0, 0}, {0.5, kNaN}, {1, 1}}, 1, "one");
   plot.marks({{0.5, 0.5}}, {"<i>"}, 2);
@@ -207,7 +207,7 @@ TEST(ReportPlot, SaysInWordsWhatItShows) {
   EXPECT_EQ(test::html_problem(svg), "");
 }
 
-/// Facts with a run's measures, `n` test molecules, all targets of one kind.
+/// Facts of a run with its metrics, `n` test molecules and targets of one kind. Names and IDs contain hostile HTML.
 ReportFacts facts_of(TaskKind kind, std::size_t targets, std::size_t n, bool one_class = false) {
   std::vector<std::string> names;
   for (std::size_t t = 0; t < targets; ++t) names.push_back("</td><script>alert(" + std::to_string(t) + ")</script>");
@@ -245,8 +245,8 @@ ReportFacts facts_of(TaskKind kind, std::size_t targets, std::size_t n, bool one
   return facts;
 }
 
-TEST(SimilarityBins, IntervalsAreOverMoleculesNotLabels) {
-  // Twelve copies of a target tell no more than one of them.
+TEST(SimilarityBins, IntervalsCountMoleculesNotLabels) {
+  // Twelve copies of a target contain no more information than one target.
   const auto width_of = [](std::size_t targets) {
     ReportFacts facts = facts_of(TaskKind::regression, targets, 40);
     for (std::size_t i = 0; i < 40; ++i)
@@ -257,14 +257,15 @@ TEST(SimilarityBins, IntervalsAreOverMoleculesNotLabels) {
     const auto bins = similarity_bins(facts, true);
     EXPECT_EQ(bins.size(), 1u);
     EXPECT_EQ(bins[0].molecules, 40);
-    // One target: 1.96 deviations (of 0, 1, 2, 3, by n - 1) over the root of n; several: in deviations of the labels.
+    // One target: 1.96 standard deviations (of 0, 1, 2, 3, with n - 1) / sqrt(n). Several targets: errors are in
+    // standard deviations of the labels.
     const double scale = targets == 1 ? 1 : std::sqrt(1.25);
     EXPECT_NEAR(bins[0].mean.value, 1.5 / scale, kClose);
     return (bins[0].mean.high - bins[0].mean.value) * scale;
   };
-  const double alone = 1.959963984540054 * std::sqrt(1.25 / 39);
-  EXPECT_NEAR(width_of(1), alone, kClose);
-  EXPECT_NEAR(width_of(12), alone, kClose);
+  const double expected = 1.959963984540054 * std::sqrt(1.25 / 39);
+  EXPECT_NEAR(width_of(1), expected, kClose);
+  EXPECT_NEAR(width_of(12), expected, kClose);
 }
 
 void check_page(const std::string& page, const std::string& what) {
@@ -276,17 +277,17 @@ void check_page(const std::string& page, const std::string& what) {
   EXPECT_LT(page.size(), 2U << 20) << what;
 }
 
-TEST(ReportPage, IsWholeSafeAndSmall) {
+TEST(ReportPage, IsCompleteSafeAndSmall) {
   check_page(report_page(facts_of(TaskKind::regression, 1, 20)), "20 rows");
   check_page(report_page(facts_of(TaskKind::regression, 1, 1)), "one row");
   check_page(report_page(facts_of(TaskKind::regression, 1, 10'000)), "many rows");
   check_page(report_page(facts_of(TaskKind::regression, 128, 300)), "128 targets");
   check_page(report_page(facts_of(TaskKind::binary, 128, 300)), "128 targets of two classes");
   check_page(report_page(facts_of(TaskKind::multiclass, 2, 100)), "three classes");
-  check_page(report_page({.task = task_of(TaskKind::regression)}), "nothing known");
+  check_page(report_page({.task = task_of(TaskKind::regression)}), "no facts");
 }
 
-TEST(ReportPage, SaysThatAClassIsMissing) {
+TEST(ReportPage, ReportsAMissingClass) {
   const std::string page = report_page(facts_of(TaskKind::binary, 1, 50, true));
   check_page(page, "one class");
   EXPECT_THAT(page, HasSubstr("has only one class in the test set"));
@@ -294,7 +295,7 @@ TEST(ReportPage, SaysThatAClassIsMissing) {
   EXPECT_THAT(page, HasSubstr("id=\"reliability\""));
 }
 
-TEST(ReportPage, PlotsAndTheirNumbers) {
+TEST(ReportPage, ShowsPlotsAndTheirNumbers) {
   const ReportFacts facts = facts_of(TaskKind::regression, 1, 200);
   const std::string page = report_page(facts);
   for (const char* part : {"id=\"parity-0\"", "id=\"validation\"", "best epoch 3, 1", "<summary>Numbers</summary>",
@@ -314,7 +315,7 @@ MoleculeSet set_of(const std::vector<std::pair<std::string, double>>& molecules)
   return set;
 }
 
-TEST(Similarities, AreThoseOfTheNearestTrainingMoleculeAndTwinsDiffer) {
+TEST(Similarities, UseNearestTrainingMoleculeAndFindTwins) {
   const MoleculeSet set = set_of({{"CCO", 0},
                                   {"c1ccccc1", 1},
                                   {"OCC", 0},
@@ -332,7 +333,7 @@ TEST(Similarities, AreThoseOfTheNearestTrainingMoleculeAndTwinsDiffer) {
   EXPECT_GT(record.valid.similarity[1], 0);
   EXPECT_LT(record.valid.similarity[1], 0.5);
   EXPECT_EQ(record.test.similarity[2], 0);
-  // Decane has two twins whose labels differ by more than a deviation (3.5); their labels are equal.
+  // Decane has two twins with equal labels, which differ from decane's by more than one standard deviation (3.5).
   ASSERT_EQ(record.twins.size(), 2u);
   for (const Twins& pair : record.twins) {
     EXPECT_EQ(pair.part_a, 1u);
@@ -340,11 +341,11 @@ TEST(Similarities, AreThoseOfTheNearestTrainingMoleculeAndTwinsDiffer) {
     EXPECT_EQ(pair.part_b, 2u);
     EXPECT_GE(pair.similarity, kTwinSimilarity);
   }
-  EXPECT_EQ(record.twins[0].row_b, 0u);  // of equal differences the more similar
+  EXPECT_EQ(record.twins[0].row_b, 0u);  // ties are ordered by similarity
   EXPECT_GT(record.twins[0].similarity, record.twins[1].similarity);
 }
 
-TEST(Similarities, NothingIsComparedWithoutATrainingPart) {
+TEST(Similarities, NothingIsComparedWithoutATrainingSet) {
   const MoleculeSet set = set_of({{"CCO", 0}, {"CCC", 1}});
   ReportRecord record;
   add_similarities(set, {.train = {}, .valid = {}, .test = {0, 1}}, 0, 1, record);
@@ -352,7 +353,7 @@ TEST(Similarities, NothingIsComparedWithoutATrainingPart) {
   EXPECT_EQ(record.compared, 0);
 }
 
-TEST(ReportRecordFile, ComesBackAsItWas) {
+TEST(ReportRecordFile, RoundTripsThroughJson) {
   const ReportFacts facts = facts_of(TaskKind::binary, 2, 30, true);
   const ReportRecord record{.methods = facts.methods,
                             .shared = 4,

@@ -1,4 +1,4 @@
-// One writer per run directory; a start that fails leaves nothing, and touches nothing that it did not write.
+// A run directory has one writer. A failed start leaves no files and does not change files that it did not write.
 #include "apps/training/run_claim.hpp"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ class RunClaimTest : public testing::Test {
   Scratch scratch;
 };
 
-TEST_F(RunClaimTest, AFailedStartLeavesNothing) {
+TEST_F(RunClaimTest, FailedStartLeavesNoFiles) {
   {
     const RunClaim claim(scratch.path("a/b/run"), false);
     write_start("a/b/run");
@@ -41,7 +41,7 @@ TEST_F(RunClaimTest, AFailedStartLeavesNothing) {
   EXPECT_FALSE(scratch.exists("a"));
 }
 
-TEST_F(RunClaimTest, WhatAFailedStartDidNotWriteStays) {
+TEST_F(RunClaimTest, FailedStartKeepsOtherFiles) {
   scratch.write("mine/notes.txt", "mine");
   scratch.write("mine/log.txt", "mine too");
   {
@@ -57,7 +57,7 @@ TEST_F(RunClaimTest, WhatAFailedStartDidNotWriteStays) {
   EXPECT_FALSE(scratch.exists("mine/training.lock"));
 }
 
-TEST_F(RunClaimTest, WeightsAreARun) {
+TEST_F(RunClaimTest, WeightsMakeTheFolderARun) {
   for (const char* weights : {"model.safetensors", "checkpoints/last.safetensors", "model_3/model.safetensors"}) {
     const std::string run = "run" + std::to_string(std::string(weights).size());
     {
@@ -74,43 +74,43 @@ TEST_F(RunClaimTest, WeightsAreARun) {
   }
 }
 
-TEST_F(RunClaimTest, AStartThatWasKilledMakesRoom) {
+TEST_F(RunClaimTest, FilesOfAKilledStartAreRemoved) {
   write_start("killed");
   {
     const RunClaim claim(scratch.path("killed"), false);
     EXPECT_FALSE(scratch.exists("killed/config.toml"));
     EXPECT_FALSE(scratch.exists("killed/model_0"));
   }
-  EXPECT_TRUE(scratch.exists("killed")) << "the folder was there before";
+  EXPECT_TRUE(scratch.exists("killed")) << "the folder existed before";
   write_start("kept");
   EXPECT_EQ(problem("kept", true), "");
-  EXPECT_TRUE(scratch.exists("kept/config.toml")) << "--resume goes on with it";
+  EXPECT_TRUE(scratch.exists("kept/config.toml")) << "--resume continues from it";
   scratch.write("other/config.toml", "lr = 1.0\n");
   EXPECT_NE(problem("other").find("belongs to no run"), std::string::npos);
   EXPECT_EQ(scratch.read("other/config.toml"), "lr = 1.0\n");
 }
 
-TEST_F(RunClaimTest, ResumingRemovesWhatAKilledWriteLeft) {
+TEST_F(RunClaimTest, ResumeRemovesTemporaryFilesOfKilledWrites) {
   write_start("run");
-  const std::string gone = ".part.1073741824.12";  // above the largest number that Linux gives a process
-  const std::vector<std::string> left{"log.txt" + gone, "refit/checkpoints/last.safetensors" + gone,
-                                      "model_0/metrics.csv" + gone};
+  const std::string suffix = ".part.1073741824.12";  // process ID above the Linux maximum
+  const std::vector<std::string> leftover{"log.txt" + suffix, "refit/checkpoints/last.safetensors" + suffix,
+                                          "model_0/metrics.csv" + suffix};
   const std::vector<std::string> kept{"scored.csv.part." + std::to_string(::getpid()) + ".0", "mine.part.two",
-                                      "x.part.1.2.csv", "notes/a" + gone, "config.toml"};
-  for (const std::string& name : left) scratch.write("run/" + name, "half");
+                                      "x.part.1.2.csv", "notes/a" + suffix, "config.toml"};
+  for (const std::string& name : leftover) scratch.write("run/" + name, "half");
   for (const std::string& name : kept)
     if (name != "config.toml") scratch.write("run/" + name, "mine");
   EXPECT_EQ(problem("run", true), "");
-  for (const std::string& name : left) EXPECT_FALSE(scratch.exists("run/" + name)) << name;
+  for (const std::string& name : leftover) EXPECT_FALSE(scratch.exists("run/" + name)) << name;
   for (const std::string& name : kept) EXPECT_TRUE(scratch.exists("run/" + name)) << name;
 }
 
-TEST_F(RunClaimTest, ASecondWriterIsRefusedUntilTheFirstIsGone) {
+TEST_F(RunClaimTest, SecondWriterIsAnErrorUntilTheFirstEnds) {
   int ready[2];
   ASSERT_EQ(::pipe(ready), 0);
   const pid_t child = ::fork();
   if (child == 0) {
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // else it outlives a test that is killed
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // otherwise it outlives a test that is killed
     const RunClaim claim(scratch.path("run"), false);
     (void)!::write(ready[1], "x", 1);
     ::pause();
@@ -123,12 +123,12 @@ TEST_F(RunClaimTest, ASecondWriterIsRefusedUntilTheFirstIsGone) {
   EXPECT_TRUE(scratch.exists("run/training.lock"));
   ::kill(child, SIGKILL);
   ::waitpid(child, nullptr, 0);
-  EXPECT_TRUE(scratch.exists("run/training.lock")) << "of the killed one";
+  EXPECT_TRUE(scratch.exists("run/training.lock")) << "the killed process leaves its lock file";
   EXPECT_EQ(problem("run"), "");
   EXPECT_FALSE(scratch.exists("run/training.lock"));
 }
 
-TEST_F(RunClaimTest, FoldersThatCannotBe) {
+TEST_F(RunClaimTest, ImpossibleFoldersAreFileErrors) {
   scratch.write("file", "x");
   EXPECT_THROW(RunClaim(scratch.path("file/run"), false), FileError);
   EXPECT_THROW(RunClaim(scratch.path("file"), false), FileError);

@@ -1,5 +1,5 @@
-// What a run knows of itself, from training to molgraph-info; models that are damaged or incomplete; starting from
-// other features.
+// The record of a run, from training to molgraph-info; damaged and incomplete models; training that starts from a run
+// with other features.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -33,7 +33,7 @@ class RunTest : public testing::Test {
   Scratch scratch;
 };
 
-TEST_F(RunTest, InfoSaysFirstWhatAPersonAsks) {
+TEST_F(RunTest, InfoStartsWithTheMostImportantFacts) {
   train("-o R");
   const auto lines = lines_of(run("molgraph-info R").out);
   ASSERT_GT(lines.size(), 9u);
@@ -60,7 +60,7 @@ TEST_F(RunTest, InfoSaysFirstWhatAPersonAsks) {
   EXPECT_EQ(card["data"]["given"][0], "small.csv");
   EXPECT_EQ(card["data"]["sha256"].get<std::string>().size(), 64u);
   EXPECT_EQ(card["baseline"]["metric"], "mae");
-  // The mean of the training part, worked out from the run's own files.
+  // The error of the training set's mean, computed from the files of the run.
   double sum = 0, error = 0;
   std::vector<double> train_values, test_values;
   const auto splits = lines_of(scratch.read("R/splits.csv")), table = lines_of(scratch.read("small.csv"));
@@ -73,7 +73,7 @@ TEST_F(RunTest, InfoSaysFirstWhatAPersonAsks) {
   EXPECT_NEAR(card["baseline"]["test"], error / static_cast<double>(test_values.size()), 1e-5);
 }
 
-TEST_F(RunTest, OlderRunsSayWhatTheyDoNotKnow) {
+TEST_F(RunTest, InfoListsWhatOlderRunsDoNotRecord) {
   train("-o R");
   std::filesystem::remove(scratch.path("R/run.json"));
   const ShellResult result = run("molgraph-info R && molgraph-score -m R/model.safetensors -i small.csv -o out.csv");
@@ -90,14 +90,14 @@ TEST_F(RunTest, OlderRunsSayWhatTheyDoNotKnow) {
   EXPECT_NE(file.find("see its run directory"), std::string::npos) << file;
 }
 
-TEST_F(RunTest, WeightsAndMetricsHoldNoTimeAndNoPath) {
+TEST_F(RunTest, WeightsAndMetricsContainNoTimeOrPath) {
   train("-o A");
   train("-o B/deeper");
   for (const char* name : {"/model.safetensors", "/metrics.csv", "/results.csv", "/splits.csv"})
     EXPECT_TRUE(scratch.read(std::string("A") + name) == scratch.read(std::string("B/deeper") + name)) << name;
 }
 
-TEST_F(RunTest, AnEnsembleKnowsItsModels) {
+TEST_F(RunTest, EnsembleRecordsItsMembers) {
   train("-o E --ensemble-size 2");
   train("-o F --folds 2");
   for (const std::string folder : {"E", "F"}) {
@@ -115,7 +115,7 @@ TEST_F(RunTest, AnEnsembleKnowsItsModels) {
     }
     EXPECT_FALSE(scratch.exists("again.csv"));
     EXPECT_EQ(run("molgraph-score -m " + folder + "/model_0 -i small.csv -o one.csv").code, 0)
-        << "a member alone is a run";
+        << "a single member is a run";
   }
 }
 
@@ -127,7 +127,7 @@ TEST_F(RunTest, FoldsAreReportedAsMeanAndDeviation) {
   EXPECT_NE(lines[4].find(" +- "), std::string::npos) << lines[4];
 }
 
-TEST_F(RunTest, AClassifiersBaselineIsItsFrequencies) {
+TEST_F(RunTest, ClassifierBaselineUsesClassFrequencies) {
   std::string table = "smiles,kind\n";
   for (int k = 0; k < 40; ++k)
     table += std::string(static_cast<std::size_t>(1 + k), 'C') + (k % 4 == 0 ? ",a\n" : k % 4 == 1 ? ",b\n" : ",c\n");
@@ -136,11 +136,11 @@ TEST_F(RunTest, AClassifiersBaselineIsItsFrequencies) {
   ASSERT_EQ(result.code, 0) << result.err;
   const auto card = nlohmann::json::parse(run("molgraph-info C --json").out);
   EXPECT_EQ(card["baseline"]["metric"], "accuracy");
-  EXPECT_NEAR(card["baseline"]["train"], 0.5, 0.07) << "every second is c";
+  EXPECT_NEAR(card["baseline"]["train"], 0.5, 0.07) << "half of the molecules are of class c";
   EXPECT_NE(run("molgraph-info C").out.find("kind (multiclass: a, b, c)"), std::string::npos);
 }
 
-TEST_F(RunTest, ADamagedWeightIsNoticed) {
+TEST_F(RunTest, DamagedWeightsAreDetected) {
   save_tiny_run(scratch.path("R"), tiny_config(grpe_architecture(), {"y"}), 1);
   std::string bytes = scratch.read("R/model.safetensors");
   bytes[bytes.size() - 1000] = static_cast<char>(bytes[bytes.size() - 1000] ^ 1);
@@ -153,7 +153,7 @@ TEST_F(RunTest, ADamagedWeightIsNoticed) {
   }
 }
 
-TEST_F(RunTest, RowsWithoutAFiniteNumberAreCountedAndBlank) {
+TEST_F(RunTest, NonFiniteRowsAreCounted) {
   save_tiny_run(scratch.path("R"), tiny_config(grpe_architecture(), {"y"}), 1);
   scale_weights(scratch.path("R"), "encoder.final_norm.weight", 1e4f);
   scale_weights(scratch.path("R"), "head.linear.weight", 1e38f);
@@ -164,7 +164,7 @@ TEST_F(RunTest, RowsWithoutAFiniteNumberAreCountedAndBlank) {
   EXPECT_NE(result.err.find("0 ok, 1 invalid_smiles, 1 not_finite"), std::string::npos) << result.err;
 }
 
-TEST_F(RunTest, FromARunWithOtherFeaturesIsAUsageError) {
+TEST_F(RunTest, StartingFromOtherFeaturesIsAUsageError) {
   train("-o R --features ogb");
   const ShellResult table = run("molgraph-train small.csv --from R --features zinc -o N");
   EXPECT_EQ(table.code, 2) << table.err;
@@ -177,7 +177,7 @@ TEST_F(RunTest, FromARunWithOtherFeaturesIsAUsageError) {
       << "the same features";
 }
 
-/// A data set of zinc's name and size, of small molecules.
+/// A table with the size and the split of zinc, but with small molecules.
 std::string like_zinc() {
   std::string table = "split,smiles,y\n";
   for (int k = 0; k < 12000; ++k)
@@ -188,7 +188,7 @@ std::string like_zinc() {
   return table;
 }
 
-TEST_F(RunTest, ADataSetsRecipeIsItsDefault) {
+TEST_F(RunTest, RecipeIsTheDefaultOfItsDataSet) {
   ASSERT_TRUE(std::filesystem::create_directory(scratch.path("D")));
   scratch.write("D/zinc12k.csv", like_zinc());
   const std::string call = "molgraph-train zinc --data-dir D --limit 300 --steps 2 --threads 1 ";
@@ -205,11 +205,11 @@ TEST_F(RunTest, ADataSetsRecipeIsItsDefault) {
   const ShellResult scored = run("molgraph-score -m own -i small.csv -o a.csv && grep -c ,ok a.csv");
   EXPECT_EQ(scored.out, "40\n") << scored.err;
 
-  for (const char* said : {"--model graphormer", "--encoding grpe", "--size slim", "--recipe grpe-zinc"}) {
+  for (const char* option : {"--model graphormer", "--encoding grpe", "--size slim", "--recipe grpe-zinc"}) {
     const ShellResult other =
-        run(call + said + " -o other > log && grep -c \"encoding = 'grpe-walk'\" other/config.toml");
-    EXPECT_EQ(other.out, "0\n") << said << other.err;
-    EXPECT_EQ(other.err.find("recipe zinc"), std::string::npos) << said << other.err;
+        run(call + option + " -o other > log && grep -c \"encoding = 'grpe-walk'\" other/config.toml");
+    EXPECT_EQ(other.out, "0\n") << option << other.err;
+    EXPECT_EQ(other.err.find("recipe zinc"), std::string::npos) << option << other.err;
     std::filesystem::remove_all(scratch.path("other"));
   }
 }

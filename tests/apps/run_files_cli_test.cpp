@@ -1,4 +1,4 @@
-// Files beside a model belong to its run: others are refused.
+// Files next to a model must belong to its run; files of other runs cause an error.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 const std::string kTiny = " --epochs 2 --layers 1 --width 16 --ffn 16 --heads 2 --threads 1 --no-report ";
 
-/// Chains with different ends and a number that goes with their length.
+/// Chains with different ends and a target that depends on their length.
 std::string chains(int count) {
   std::string text = "smiles,y\n";
   const char* ends[] = {"O", "N", "F", "c1ccccc1", "C1CC1", "C(=O)O"};
@@ -43,7 +43,7 @@ class RunFilesCli : public ::testing::Test {
   ShellResult score(const std::string& arguments) const {
     return run("rm -f out.csv && molgraph-score -i in.csv -o out.csv -m " + arguments);
   }
-  /// Puts a file in place of another one, until the object is gone.
+  /// Replaces a file by another one during the lifetime of the object.
   class Swapped {
    public:
     Swapped(fs::path file, const fs::path& with) : file_(std::move(file)), kept_(file_.string() + ".kept") {
@@ -61,7 +61,7 @@ class RunFilesCli : public ::testing::Test {
   Scratch scratch;
 };
 
-TEST_F(RunFilesCli, AFileOfAnotherRunIsRefused) {
+TEST_F(RunFilesCli, FilesOfAnotherRunAreErrors) {
   train("t.csv -o A");
   train("t.csv -o B --seed 1");
   const std::string all = "A --interval 0.9 --domain --explain atoms";
@@ -70,11 +70,11 @@ TEST_F(RunFilesCli, AFileOfAnotherRunIsRefused) {
   int swapped = 0;
   for (const std::string name : {"model.safetensors", "trees.safetensors", "gaussian_process.safetensors",
                                  "calibration.json", "domain.safetensors", "explanation.safetensors"}) {
-    if (!scratch.exists("A/" + name)) continue;  // trees, of a build without XGBoost
+    if (!scratch.exists("A/" + name)) continue;  // the trees, in a build without XGBoost
     const Swapped other(scratch.path("A/" + name), scratch.path("B/" + name));
-    const ShellResult refused = score(all);
-    EXPECT_EQ(refused.code, 4) << name;
-    EXPECT_THAT(refused.err, HasSubstr("A/" + name + ": is not the file that the run wrote"));
+    const ShellResult result = score(all);
+    EXPECT_EQ(result.code, 4) << name;
+    EXPECT_THAT(result.err, HasSubstr("A/" + name + ": is not the file that the run wrote"));
     const ShellResult info = run("molgraph-info A");
     EXPECT_EQ(info.code, 0) << info.err;
     EXPECT_THAT(info.out, HasSubstr("A/" + name + ": is not the file that the run wrote"));
@@ -82,7 +82,7 @@ TEST_F(RunFilesCli, AFileOfAnotherRunIsRefused) {
   }
   EXPECT_GE(swapped, 5);
   EXPECT_EQ(score(all).code, 0);
-  // A path without a folder; a file that the run never had.
+  // Paths without a folder name; a file that the run did not write.
   EXPECT_EQ(run("cd A && molgraph-score -m . -i ../in.csv -o ../dot.csv && molgraph-score -m ../A/ -i ../in.csv -o "
                 "../slash.csv && cd .. && cmp dot.csv slash.csv")
                 .code,
@@ -93,9 +93,9 @@ TEST_F(RunFilesCli, AFileOfAnotherRunIsRefused) {
   EXPECT_EQ(foreign.code, 4);
   EXPECT_THAT(foreign.err, HasSubstr("gaussian_process.safetensors: run.json does not list this file"));
   ASSERT_EQ(run("molgraph-train -o N --resume").code, 0);
-  EXPECT_FALSE(scratch.exists("N/gaussian_process.safetensors")) << "resuming takes no file of another run over";
+  EXPECT_FALSE(scratch.exists("N/gaussian_process.safetensors")) << "resuming removes a file of another run";
   EXPECT_EQ(score("N").code, 0);
-  // A calibration of other targets; a model that is explained without its run.
+  // A calibration for other targets; an explanation with a model file outside its run directory.
   scratch.write("z.csv", "smiles,z" + chains(600).substr(8));
   train("z.csv -o Z --no-baselines");
   {
@@ -108,26 +108,26 @@ TEST_F(RunFilesCli, AFileOfAnotherRunIsRefused) {
   EXPECT_EQ(score("alone/model.safetensors --explain atoms").code, 0);
 }
 
-TEST_F(RunFilesCli, ARunWithoutItsRecordIsRefused) {
+TEST_F(RunFilesCli, MissingFilesAndRecordsAreErrors) {
   train("small.csv -o R");
   ASSERT_EQ(score("R").code, 0);
   fs::remove(scratch.path("R/gaussian_process.safetensors"));
   const ShellResult partner = score("R");
   EXPECT_EQ(partner.code, 4);
   const bool trees = fs::remove(scratch.path("R/trees.safetensors"));
-  const ShellResult lacks = run("molgraph-info R");
-  EXPECT_EQ(lacks.code, 0) << lacks.err;
-  EXPECT_THAT(lacks.out, HasSubstr("R/gaussian_process.safetensors is missing"));
-  EXPECT_EQ(lacks.out.find("R/trees.safetensors is missing") != std::string::npos, trees);
+  const ShellResult incomplete = run("molgraph-info R");
+  EXPECT_EQ(incomplete.code, 0) << incomplete.err;
+  EXPECT_THAT(incomplete.out, HasSubstr("R/gaussian_process.safetensors is missing"));
+  EXPECT_EQ(incomplete.out.find("R/trees.safetensors is missing") != std::string::npos, trees);
   fs::remove(scratch.path("R/run.json"));
   const ShellResult record = score("R");
   EXPECT_EQ(record.code, 4);
   EXPECT_THAT(record.err, HasSubstr("R/run.json is missing"));
   EXPECT_THAT(run("molgraph-info R").out, HasSubstr("R/run.json is missing"));
-  EXPECT_EQ(score("R/model.safetensors").code, 0) << "the model alone";
+  EXPECT_EQ(score("R/model.safetensors").code, 0) << "a model file needs no record";
 }
 
-TEST_F(RunFilesCli, MembersBelongToTheirEnsembleAndFoldsToThemselves) {
+TEST_F(RunFilesCli, MembersShareEnsembleFilesAndFoldsHaveTheirOwn) {
   train("small.csv -o E --ensemble-size 2");
   train("small.csv -o F --folds 2");
   for (const char* whole : {"E", "F", "E/model_1", "F/model_1"}) EXPECT_EQ(score(whole).code, 0) << whole;
@@ -137,7 +137,7 @@ TEST_F(RunFilesCli, MembersBelongToTheirEnsembleAndFoldsToThemselves) {
                 "cmp out.csv link.csv && rm E/link")
                 .code,
             0)
-      << "the partners of the ensemble, however its member is named";
+      << "a member uses the partners of its ensemble, whatever its path";
   {
     const Swapped other(scratch.path("E/model_1/model.safetensors"), scratch.path("E/model_0/model.safetensors"));
     for (const char* of : {"E", "E/model_1"}) {
@@ -153,7 +153,7 @@ TEST_F(RunFilesCli, MembersBelongToTheirEnsembleAndFoldsToThemselves) {
     EXPECT_THAT(run("molgraph-info F").out, HasSubstr("F/model_1/gaussian_process.safetensors: is not the file"));
   }
   EXPECT_THAT(run("molgraph-info F").out, Not(HasSubstr("missing"))) << "each fold has its partners in its own folder";
-  // A whole run in place of a member or a fold, which has a record of its own.
+  // A complete run, with its own record, in place of a member or a fold.
   train("small.csv -o B --seed 1");
   for (const std::string whole : {"E", "F"}) {
     ASSERT_EQ(run("mv " + whole + "/model_1 kept && cp -r B " + whole + "/model_1").code, 0);
@@ -162,13 +162,13 @@ TEST_F(RunFilesCli, MembersBelongToTheirEnsembleAndFoldsToThemselves) {
     ASSERT_EQ(run("rm -r " + whole + "/model_1 && mv kept " + whole + "/model_1").code, 0);
     EXPECT_EQ(score(whole).code, 0) << whole;
   }
-  // A member of no ensemble: model_0 moved out of it.
+  // A member without its ensemble: model_0 is moved out of the folder.
   fs::create_directory(scratch.path("elsewhere"));
   fs::rename(scratch.path("E/model_0"), scratch.path("elsewhere/model_0"));
   EXPECT_EQ(score("elsewhere/model_0").code, 4);
 }
 
-TEST_F(RunFilesCli, ARecordOfAnEarlierVersionIsTakenAndCompletedByResume) {
+TEST_F(RunFilesCli, ResumeCompletesARecordOfAnEarlierVersion) {
   train("small.csv -o R --no-out-of-fold");
   const std::string path = "R/run.json";
   nlohmann::json record = nlohmann::json::parse(scratch.read(path));
@@ -179,7 +179,7 @@ TEST_F(RunFilesCli, ARecordOfAnEarlierVersionIsTakenAndCompletedByResume) {
   EXPECT_EQ(score("R").code, 0);
   const ShellResult resumed = run("molgraph-train -o R --resume");
   ASSERT_EQ(resumed.code, 0) << resumed.err;
-  EXPECT_EQ(nlohmann::json::parse(scratch.read(path)), whole) << "but for the checksums the record stays";
+  EXPECT_EQ(nlohmann::json::parse(scratch.read(path)), whole) << "resuming adds only the checksums";
 }
 
 }  // namespace

@@ -38,12 +38,12 @@ TrainOptions own_table(Change change) {
   return options;
 }
 
-TEST(RunOptions, WhatIsOpenIsDecidedOnce) {
+TEST(RunOptions, ResolvingAgainChangesNothing) {
   TrainOptions options = own_table();
-  const std::string asked = to_toml(options);
+  const std::string before = to_toml(options);
   const LoadedData data = ten_molecules();
   const ResolvedRun run = resolve(options, data, nullptr);
-  EXPECT_EQ(to_toml(options), asked) << "what is resolved is a value of its own";
+  EXPECT_EQ(to_toml(options), before) << "resolving does not change its input";
   EXPECT_EQ(run.options.model.architecture->name, "grpe");
   EXPECT_EQ(run.options.model.gate.use, Switch::on);
   EXPECT_TRUE(run.model.encoder().gate.enabled);
@@ -57,7 +57,8 @@ TEST(RunOptions, WhatIsOpenIsDecidedOnce) {
   EXPECT_EQ(again.trainer.identity, run.trainer.identity);
 }
 
-/// So many molecules, of which `labelled` have a label of `targets` targets; a tenth validates, a tenth tests.
+/// A table of which the first `labelled` molecules have labels for all targets. A tenth of the molecules is in the
+/// validation set and a tenth in the test set.
 LoadedData small_table(int molecules, int labelled, int targets = 1) {
   LoadedData data;
   data.split_name = "random";
@@ -80,7 +81,7 @@ TEST(RunOptions, SmallTablesAreCalibratedOutOfFold) {
   EXPECT_FALSE(needs_out_of_fold(small_table(50, 50))) << "45 labels";
   EXPECT_TRUE(needs_out_of_fold(small_table(60, 60)));
   EXPECT_TRUE(needs_out_of_fold(small_table(490, 490)));
-  EXPECT_FALSE(needs_out_of_fold(small_table(500, 500))) << "50 labels validate";
+  EXPECT_FALSE(needs_out_of_fold(small_table(500, 500))) << "50 labels in the validation set";
   EXPECT_TRUE(needs_out_of_fold(small_table(1'100, 490)));
   EXPECT_FALSE(needs_out_of_fold(small_table(1'120, 490))) << "more than 1,000 rows";
   EXPECT_TRUE(needs_out_of_fold(small_table(300, 300, 74)));
@@ -90,20 +91,20 @@ TEST(RunOptions, SmallTablesAreCalibratedOutOfFold) {
   EXPECT_FALSE(needs_out_of_fold(of_store));
 
   EXPECT_EQ(inner_folds_of(own_table()), kInnerFolds);
-  const auto none = [](auto change) { return inner_folds_of(own_table(change)) == 0; };
-  EXPECT_TRUE(none([](TrainOptions& o) { o.data.paths = {"esol"}; }));
-  EXPECT_TRUE(none([](TrainOptions& o) { o.data.paths = {"a.csv", "b.csv", "c.csv"}; }));
-  EXPECT_TRUE(none([](TrainOptions& o) { o.data.splits_column = "split"; }));
-  EXPECT_TRUE(none([](TrainOptions& o) { o.data.splits_file = "splits.json"; }));
-  EXPECT_TRUE(none([](TrainOptions& o) { o.data.folds = 5; }));
-  EXPECT_TRUE(none([](TrainOptions& o) { o.data.calibration_size = 0.2; }));
-  EXPECT_TRUE(none([](TrainOptions& o) { o.training.calibrate = false; }));
-  EXPECT_TRUE(none([](TrainOptions& o) { o.training.quality = Quality::fast; }));
-  EXPECT_TRUE(none([](TrainOptions& o) { o.training.out_of_fold = Switch::off; }));
-  EXPECT_TRUE(none([](TrainOptions& o) { o.model.recipe = "grpe-zinc"; }));
+  const auto no_inner_folds = [](auto change) { return inner_folds_of(own_table(change)) == 0; };
+  EXPECT_TRUE(no_inner_folds([](TrainOptions& o) { o.data.paths = {"esol"}; }));
+  EXPECT_TRUE(no_inner_folds([](TrainOptions& o) { o.data.paths = {"a.csv", "b.csv", "c.csv"}; }));
+  EXPECT_TRUE(no_inner_folds([](TrainOptions& o) { o.data.splits_column = "split"; }));
+  EXPECT_TRUE(no_inner_folds([](TrainOptions& o) { o.data.splits_file = "splits.json"; }));
+  EXPECT_TRUE(no_inner_folds([](TrainOptions& o) { o.data.folds = 5; }));
+  EXPECT_TRUE(no_inner_folds([](TrainOptions& o) { o.data.calibration_size = 0.2; }));
+  EXPECT_TRUE(no_inner_folds([](TrainOptions& o) { o.training.calibrate = false; }));
+  EXPECT_TRUE(no_inner_folds([](TrainOptions& o) { o.training.quality = Quality::fast; }));
+  EXPECT_TRUE(no_inner_folds([](TrainOptions& o) { o.training.out_of_fold = Switch::off; }));
+  EXPECT_TRUE(no_inner_folds([](TrainOptions& o) { o.model.recipe = "grpe-zinc"; }));
 }
 
-TEST(RunOptions, DefaultsGoByTheTablesSizeAndKind) {
+TEST(RunOptions, DefaultsDependOnTableSizeAndTaskKind) {
   LoadedData data = ten_molecules();
   data.set.input_names = {"logD"};
   data.set.inputs.assign(static_cast<std::size_t>(data.set.size()), 1.0F);
@@ -120,7 +121,8 @@ TEST(RunOptions, DefaultsGoByTheTablesSizeAndKind) {
   EXPECT_EQ(resolve(options, data, nullptr).model.encoder().layers, 12);
   options.model.size = "small";
   data.split.train = {0, 1};
-  EXPECT_EQ(resolve(options, data, nullptr).model.encoder().layers, 12) << "a size is all that it names";
+  EXPECT_EQ(resolve(options, data, nullptr).model.encoder().layers, 12)
+      << "a size option is used for any number of molecules";
   data.set.task.kind = TaskKind::binary;
   data.set.targets = {0, 1, 0, 1, 0, 1, 0, 1, 0, 1};
   const ResolvedRun classes = resolve(options, data, nullptr);
@@ -128,7 +130,7 @@ TEST(RunOptions, DefaultsGoByTheTablesSizeAndKind) {
   EXPECT_EQ(classes.model.model.head.mixed, 32);
 }
 
-TEST(RunOptions, ComputedTargetsAreLearnedLonger) {
+TEST(RunOptions, ComputedTargetsTrainLonger) {
   LoadedData data = ten_molecules();
   data.training.computed = true;
   TrainOptions options;
@@ -139,26 +141,26 @@ TEST(RunOptions, ComputedTargetsAreLearnedLonger) {
   EXPECT_EQ(run.model.encoder().layers, 12);
 }
 
-TEST(RunOptions, ARefitHasTheSameScheduleForMoreRows) {
+TEST(RunOptions, RefitStretchesTheScheduleToMoreRows) {
   LoadedData data = ten_molecules();
   data.split = {{0, 1, 2, 3}, {4, 5}, {6}};
   Split all{{0, 1, 2, 3, 4, 5}, {}, {6}};
   TrainOptions options = own_table();
   options.training.batch_size = 2;
-  options.training.steps = 21;  // ten epochs and a half
+  options.training.steps = 21;  // 10.5 epochs
   options.training.warmup_steps = 4;
   options.training.patience = 3;
   const ResolvedRun run = resolve(options, data, nullptr);
   ASSERT_EQ(run.trainer.epochs, 11);
   const ResolvedRun refit = for_refit(run, data, all, 7);
-  EXPECT_EQ(refit.trainer.total_steps, 31);  // of three updates an epoch
+  EXPECT_EQ(refit.trainer.total_steps, 31);  // three updates per epoch
   EXPECT_EQ(refit.trainer.warmup_steps, 6);
   EXPECT_EQ(refit.trainer.epochs, 7);
   EXPECT_EQ(refit.trainer.patience, 0);
   EXPECT_NE(refit.trainer.identity, run.trainer.identity);
 }
 
-TEST(RunOptions, ADataSetsOwnDefaultsGiveWayToWhatIsSaid) {
+TEST(RunOptions, OptionsOverrideDefaultsOfTheDataSet) {
   LoadedData data = ten_molecules();
   data.training = {.model = "graphormer", .steps = 500, .batch_size = 4};
   TrainOptions options;
@@ -169,9 +171,9 @@ TEST(RunOptions, ADataSetsOwnDefaultsGiveWayToWhatIsSaid) {
   EXPECT_EQ(own.trainer.batch_size, 4);
   options.model.encoding = encoding_named("t5");
   options.training.epochs = 3;
-  const ResolvedRun said = resolve(options, data, nullptr);
-  EXPECT_EQ(said.options.model.architecture->name, "grpe");
-  EXPECT_EQ(said.trainer.total_steps, 6);
+  const ResolvedRun changed = resolve(options, data, nullptr);
+  EXPECT_EQ(changed.options.model.architecture->name, "grpe");
+  EXPECT_EQ(changed.trainer.total_steps, 6);
 }
 
 TEST(RunOptions, FoldsHaveTheSameEpochsAndMembersTheirOwnSeed) {
@@ -194,7 +196,7 @@ TEST(RunOptions, FoldsHaveTheSameEpochsAndMembersTheirOwnSeed) {
   EXPECT_NE(member.trainer.identity, for_member(fold, data, 1).trainer.identity);
 }
 
-TEST(RunOptions, ANamedModelHasNoGateUnlessAsked) {
+TEST(RunOptions, NamedModelHasNoGateByDefault) {
   TrainOptions options = own_table();
   options.model.architecture = architecture_named("graphormer");
   EXPECT_FALSE(resolve(options, ten_molecules(), nullptr).model.encoder().gate.enabled);
@@ -202,33 +204,33 @@ TEST(RunOptions, ANamedModelHasNoGateUnlessAsked) {
 
 TEST(RunOptions, ContradictionsAreUsageErrors) {
   const LoadedData data = ten_molecules();
-  const auto refuse = [&](auto change) { EXPECT_THROW(resolve(own_table(change), data, nullptr), UsageError); };
-  refuse([](TrainOptions& o) { o.model.width = 10, o.model.heads = 3; });
-  refuse([](TrainOptions& o) { o.training.epochs = 3, o.training.steps = 100; });
-  refuse([](TrainOptions& o) { o.training.loss = Loss::bce; });
-  refuse([](TrainOptions& o) { o.training.metric = Metric::roc_auc; });
-  refuse([](TrainOptions& o) { o.model.dropout = 1.0; });
-  refuse([](TrainOptions& o) { o.training.lr = 0; });
-  refuse([](TrainOptions& o) { o.model.architecture = architecture_named("grpe"), o.model.size = "slim"; });
-  refuse(
+  const auto fails = [&](auto change) { EXPECT_THROW(resolve(own_table(change), data, nullptr), UsageError); };
+  fails([](TrainOptions& o) { o.model.width = 10, o.model.heads = 3; });
+  fails([](TrainOptions& o) { o.training.epochs = 3, o.training.steps = 100; });
+  fails([](TrainOptions& o) { o.training.loss = Loss::bce; });
+  fails([](TrainOptions& o) { o.training.metric = Metric::roc_auc; });
+  fails([](TrainOptions& o) { o.model.dropout = 1.0; });
+  fails([](TrainOptions& o) { o.training.lr = 0; });
+  fails([](TrainOptions& o) { o.model.architecture = architecture_named("grpe"), o.model.size = "slim"; });
+  fails(
       [](TrainOptions& o) { o.model.architecture = architecture_named("grpe"), o.model.path_rule = PathRule::single; });
-  refuse([](TrainOptions& o) { o.model.architecture = architecture_named("graphormer"), o.model.perturb_noise = 0.2; });
-  refuse([](TrainOptions& o) { o.model.gate.use = Switch::off, o.model.gate.relu = true; });
-  refuse([](TrainOptions& o) { o.training.weight_decay = -1; });
-  refuse([](TrainOptions& o) {
+  fails([](TrainOptions& o) { o.model.architecture = architecture_named("graphormer"), o.model.perturb_noise = 0.2; });
+  fails([](TrainOptions& o) { o.model.gate.use = Switch::off, o.model.gate.relu = true; });
+  fails([](TrainOptions& o) { o.training.weight_decay = -1; });
+  fails([](TrainOptions& o) {
     o.model.encoding = encoding_named("graphormer"), o.model.architecture = architecture_named("grpe");
   });
-  refuse([](TrainOptions& o) { o.model.encoding = encoding_named("t5"), o.model.key_term = KeyTerm::row; });
-  refuse([](TrainOptions& o) { o.model.encoding = encoding_named("shaw"), o.model.grpe_terms = {GrpeTerm::topology}; });
-  refuse([](TrainOptions& o) { o.model.encoding = encoding_named("t5"), o.model.position_dim = 4; });
-  refuse([](TrainOptions& o) { o.model.encoding = encoding_named("t5"), o.model.untie_virtual = true; });
-  refuse([](TrainOptions& o) { o.model.encoding = encoding_named("t5"), o.model.path_hops = 3; });
-  refuse([](TrainOptions& o) { o.model.encoding = encoding_named("laplacian"), o.model.position_dim = -1; });
-  refuse([](TrainOptions& o) { o.model.gate.use = Switch::off, o.model.gate.path = true; });
-  refuse([](TrainOptions& o) { o.model.flag = "2,0.2"; });
+  fails([](TrainOptions& o) { o.model.encoding = encoding_named("t5"), o.model.key_term = KeyTerm::row; });
+  fails([](TrainOptions& o) { o.model.encoding = encoding_named("shaw"), o.model.grpe_terms = {GrpeTerm::topology}; });
+  fails([](TrainOptions& o) { o.model.encoding = encoding_named("t5"), o.model.position_dim = 4; });
+  fails([](TrainOptions& o) { o.model.encoding = encoding_named("t5"), o.model.untie_virtual = true; });
+  fails([](TrainOptions& o) { o.model.encoding = encoding_named("t5"), o.model.path_hops = 3; });
+  fails([](TrainOptions& o) { o.model.encoding = encoding_named("laplacian"), o.model.position_dim = -1; });
+  fails([](TrainOptions& o) { o.model.gate.use = Switch::off, o.model.gate.path = true; });
+  fails([](TrainOptions& o) { o.model.flag = "2,0.2"; });
 }
 
-TEST(RunOptions, WarmUpIsGivenOnce) {
+TEST(RunOptions, WarmUpStepsAndEpochsMustAgree) {
   const LoadedData data = ten_molecules();
   const auto warmup = [&](std::optional<std::int64_t> steps, std::optional<std::int64_t> epochs) {
     TrainOptions options = own_table();
@@ -241,11 +243,11 @@ TEST(RunOptions, WarmUpIsGivenOnce) {
   };
   EXPECT_EQ(warmup({}, 3), 3);
   EXPECT_EQ(warmup(4, {}), 4);
-  EXPECT_EQ(warmup(3, 3), 3) << "as config.toml has it";
+  EXPECT_EQ(warmup(3, 3), 3) << "as in config.toml";
   EXPECT_THROW(warmup(4, 3), UsageError);
 }
 
-TEST(RunOptions, MoreStepsThanRandomNumbersAreRefused) {
+TEST(RunOptions, MoreStepsThanRandomNumbersIsAnError) {
   LoadedData data = ten_molecules();
   data.split.train.assign(1000, 0);
   TrainOptions options = own_table();
@@ -256,10 +258,10 @@ TEST(RunOptions, MoreStepsThanRandomNumbersAreRefused) {
   EXPECT_THROW(resolve(options, data, nullptr), UsageError);
 }
 
-TEST(RunOptions, AnEncodingNamesItsTermsAndItsModel) {
+TEST(RunOptions, EncodingDeterminesTermsAndModel) {
   const auto model = [](auto change) {
     const ResolvedRun run = resolve(own_table(change), ten_molecules(), nullptr);
-    // What is written to config.toml means the same model.
+    // The options in config.toml give the same model.
     EXPECT_EQ(to_json(resolve(run.options, ten_molecules(), nullptr).model), to_json(run.model));
     return run.model;
   };
@@ -267,7 +269,7 @@ TEST(RunOptions, AnEncodingNamesItsTermsAndItsModel) {
   EXPECT_EQ(deberta.model.architecture->name, "grpe");
   EXPECT_EQ(deberta.encoder().key_term, KeyTerm::reverse);
   EXPECT_EQ(deberta.encoder().score_terms, 3);
-  EXPECT_FALSE(deberta.encoder().gate.enabled) << "the gate is on only where neither model nor encoding is named";
+  EXPECT_FALSE(deberta.encoder().gate.enabled) << "the gate is on by default only if neither model nor encoding is set";
   const ModelConfig graphormer =
       model([](TrainOptions& o) { o.model.encoding = encoding_named("graphormer"), o.model.gate.use = Switch::on; });
   EXPECT_EQ(graphormer.model.architecture->name, "graphormer");
@@ -322,19 +324,19 @@ TEST(RunOptions, AnEncodingNamesItsTermsAndItsModel) {
   EXPECT_EQ(vector({PairWord::paths}), (PairVector{.paths = true}));
 }
 
-TEST(RunOptions, WhatIsSaidOfTheStartingRunMustBeTrue) {
+TEST(RunOptions, OptionsMustMatchTheStartingRun) {
   TrainOptions first = own_table();
   first.model.architecture = architecture_named("grpe");
   const ModelConfig start = resolve(first, ten_molecules(), nullptr).model;
-  const auto fine = [&](auto change) {
+  const auto from_run = [&](auto change) {
     TrainOptions options = own_table(change);
     options.model.from = "R";
     return resolve(options, ten_molecules(), &start).model;
   };
-  EXPECT_NO_THROW(
-      fine([](TrainOptions& o) { o.model.encoding = encoding_named("grpe"), o.model.share_encodings = Switch::on; }));
+  EXPECT_NO_THROW(from_run(
+      [](TrainOptions& o) { o.model.encoding = encoding_named("grpe"), o.model.share_encodings = Switch::on; }));
   EXPECT_EQ(
-      fine([](TrainOptions& o) { o.model.gate.use = Switch::on, o.model.gate.path = true, o.model.path_hops = 3; })
+      from_run([](TrainOptions& o) { o.model.gate.use = Switch::on, o.model.gate.path = true, o.model.path_hops = 3; })
           .encoder()
           .gate.path_hops,
       3);
@@ -343,32 +345,35 @@ TEST(RunOptions, WhatIsSaidOfTheStartingRunMustBeTrue) {
   const ModelConfig walks = resolve(with_walks, ten_molecules(), nullptr).model;
   TrainOptions gated = own_table([](TrainOptions& o) { o.model.gate.use = Switch::on; });
   gated.model.from = "R";
-  const auto resumed = resolve(gated, ten_molecules(), &walks);
+  const auto with_gate = resolve(gated, ten_molecules(), &walks);
   EXPECT_FALSE(walks.encoder().gate.walk);
-  EXPECT_TRUE(resumed.model.encoder().gate.walk) << "a new gate has the walks' term too";
-  EXPECT_EQ(resumed.model.encoder().readout, Readout::sum);
-  EXPECT_THROW(fine([](TrainOptions& o) { o.model.encoding = encoding_named("shaw"); }), UsageError);
-  EXPECT_THROW(fine([](TrainOptions& o) { o.model.grpe_terms = {GrpeTerm::topology, GrpeTerm::query}; }), UsageError);
-  EXPECT_THROW(fine([](TrainOptions& o) { o.model.post_ln = true; }), UsageError);
-  EXPECT_THROW(fine([](TrainOptions& o) { o.model.share_encodings = Switch::off; }), UsageError);
-  EXPECT_THROW(fine([](TrainOptions& o) { o.model.key_term = KeyTerm::row; }), UsageError);
-  EXPECT_THROW(fine([](TrainOptions& o) { o.model.published_classes = true; }), UsageError);
-  EXPECT_THROW(fine([](TrainOptions& o) { o.model.position_dim = 3; }), UsageError);
+  EXPECT_TRUE(with_gate.model.encoder().gate.walk) << "a new gate also has the walk term";
+  EXPECT_EQ(with_gate.model.encoder().readout, Readout::sum);
+  EXPECT_THROW(from_run([](TrainOptions& o) { o.model.encoding = encoding_named("shaw"); }), UsageError);
+  EXPECT_THROW(from_run([](TrainOptions& o) {
+                 o.model.grpe_terms = {GrpeTerm::topology, GrpeTerm::query};
+               }),
+               UsageError);
+  EXPECT_THROW(from_run([](TrainOptions& o) { o.model.post_ln = true; }), UsageError);
+  EXPECT_THROW(from_run([](TrainOptions& o) { o.model.share_encodings = Switch::off; }), UsageError);
+  EXPECT_THROW(from_run([](TrainOptions& o) { o.model.key_term = KeyTerm::row; }), UsageError);
+  EXPECT_THROW(from_run([](TrainOptions& o) { o.model.published_classes = true; }), UsageError);
+  EXPECT_THROW(from_run([](TrainOptions& o) { o.model.position_dim = 3; }), UsageError);
 }
 
-// Recipes with pre-trained weights name the size that --from brings along.
-TEST(RunOptions, ARecipesSizeAgreesWithTheRunItStartsFrom) {
+// Recipes with pre-trained weights also set the size of the model, which must be that of the run given with --from.
+TEST(RunOptions, RecipeSizeMustMatchTheStartingRun) {
   TrainOptions first = recipe("graphormer-molhiv").options;
   const ModelConfig start = resolve(first, ten_molecules(), nullptr).model;
-  TrainOptions fine = recipe("graphormer-molhiv").options;
-  fine.model.from = "R";
-  EXPECT_EQ(resolve(fine, ten_molecules(), &start).model.encoder().width, 768);
-  fine = recipe("graphormer-molhiv").options;
-  fine.model.size = "slim";
-  EXPECT_THROW(resolve(fine, ten_molecules(), &start).model, UsageError);
+  TrainOptions options = recipe("graphormer-molhiv").options;
+  options.model.from = "R";
+  EXPECT_EQ(resolve(options, ten_molecules(), &start).model.encoder().width, 768);
+  options = recipe("graphormer-molhiv").options;
+  options.model.size = "slim";
+  EXPECT_THROW(resolve(options, ten_molecules(), &start).model, UsageError);
 }
 
-TEST(Recipes, NameNoOptionThatTheirModelRefuses) {
+TEST(Recipes, ResolveWithoutConflicts) {
   for (const Recipe& one : recipes()) {
     TrainOptions options = one.options;
     EXPECT_NO_THROW(resolve(options, ten_molecules(), nullptr).model) << one.name;

@@ -1,4 +1,4 @@
-// A run does the works of its plan, in order, and goes on after a stop in any of them.
+// A run performs the tasks of its plan in order, and can be resumed after a stop in any of them.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace molgraph {
 namespace {
 
-using Works = std::vector<std::string>;
+using TaskNames = std::vector<std::string>;
 
 TrainRun small_run(const test::Scratch& scratch) {
   TrainRun run;
@@ -33,25 +33,25 @@ TrainRun small_run(const test::Scratch& scratch) {
   return run;
 }
 
-/// What a run tells; stops it inside the work at `stop_in` of the plan.
+/// Records the reports of a run, and stops it during task `stop_in` of the plan.
 struct Listener {
   std::vector<PlannedWork> plan;
-  Works begun;  ///< after the plan
+  TaskNames begun;  ///< tasks that began after the plan was reported
   std::optional<std::size_t> stop_in;
-  std::int64_t stop_after = 0;  ///< only once so much of that work is done
+  std::int64_t stop_after = 0;  ///< stops when at least this much of the task is done
   std::atomic<bool> stop{false};
   std::vector<std::string> notes;
-  std::vector<double> shares;  ///< of the work that goes on, as they were told
+  std::vector<double> shares;  ///< reported fractions of the current task
   std::vector<double> first_shares, last_shares;
 
   void listen(RunControl& control) {
-    control.plan = [this](const std::vector<PlannedWork>& works) {
-      EXPECT_TRUE(plan.empty()) << "told twice";
-      plan = works;
+    control.plan = [this](const std::vector<PlannedWork>& tasks) {
+      EXPECT_TRUE(plan.empty()) << "the plan is reported twice";
+      plan = tasks;
     };
     control.begin = [this](const std::string& what, const std::string&, std::int64_t) {
       shares.clear();
-      if (plan.empty()) return;  // reading and descriptors
+      if (plan.empty()) return;  // reading the table and computing descriptors
       stop = stop_in == begun.size() && stop_after == 0;
       begun.push_back(what);
     };
@@ -68,8 +68,8 @@ struct Listener {
     control.stop_signal = [this] { return stop ? SIGTERM : 0; };
     control.note = [this](const std::string& line) { notes.push_back(line); };
   }
-  Works planned() const {
-    Works names;
+  TaskNames planned() const {
+    TaskNames names;
     for (const PlannedWork& work : plan) names.push_back(work.what);
     return names;
   }
@@ -80,25 +80,25 @@ struct Listener {
   }
 };
 
-/// The works of a run, made of its pieces; a build without XGBoost has no trees.
+/// Builds the expected list of tasks. A build without XGBoost has no trees.
 class Expected {
  public:
   Expected& training(bool refit = false) {
-    works_.insert(works_.end(), refit ? 2 : 1, kTrainingWork);
+    tasks_.insert(tasks_.end(), refit ? 2 : 1, kTrainingWork);
     return add({kPredictingWork});
   }
   Expected& baselines() { return add({kNearestWork, kProcessWork, kTreesWork}); }
   Expected& blend() { return add({kTreesWork, kProcessWork}); }
-  Works with_domain() { return add({kDomainWork}).works_; }
-  Works alone() const { return works_; }
+  TaskNames with_domain() { return add({kDomainWork}).tasks_; }
+  TaskNames without_domain() const { return tasks_; }
 
  private:
-  Expected& add(const Works& works) {
-    for (const std::string& work : works)
-      if (work != kTreesWork || !xgboost_version().empty()) works_.push_back(work);
+  Expected& add(const TaskNames& tasks) {
+    for (const std::string& work : tasks)
+      if (work != kTreesWork || !xgboost_version().empty()) tasks_.push_back(work);
     return *this;
   }
-  Works works_;
+  TaskNames tasks_;
 };
 
 class RunPlan : public testing::Test {
@@ -106,42 +106,42 @@ class RunPlan : public testing::Test {
   void SetUp() override {
     if (rdkit_version().empty()) GTEST_SKIP() << "built without RDKit";
   }
-  /// Expects both the plan and what is done to be these works; what was told.
-  const Listener& expect(const TrainRun& asked, const Works& works) {
-    TrainRun run = asked;
-    Listener& heard = heard_;
-    heard.listen(run.control);
+  /// Expects the planned and the performed tasks to be `tasks`. Returns the reports of the run.
+  const Listener& expect(const TrainRun& original, const TaskNames& tasks) {
+    TrainRun run = original;
+    Listener& listener = listener_;
+    listener.listen(run.control);
     run_training(run);
-    EXPECT_EQ(heard.planned(), works);
-    EXPECT_EQ(heard.begun, works);
-    for (const PlannedWork& work : heard.plan) EXPECT_GT(work.seconds, 0) << work.what;
-    EXPECT_EQ(heard.last_shares.size(), works.size());
-    for (std::size_t k = 0; k < works.size(); ++k) {
-      EXPECT_GE(heard.first_shares[k], 0) << works[k];
-      if (works[k] != kTrainingWork) EXPECT_EQ(heard.last_shares[k], 1) << works[k] << " " << k;
-      else EXPECT_LE(heard.last_shares[k], 1) << k;
+    EXPECT_EQ(listener.planned(), tasks);
+    EXPECT_EQ(listener.begun, tasks);
+    for (const PlannedWork& work : listener.plan) EXPECT_GT(work.seconds, 0) << work.what;
+    EXPECT_EQ(listener.last_shares.size(), tasks.size());
+    for (std::size_t k = 0; k < tasks.size(); ++k) {
+      EXPECT_GE(listener.first_shares[k], 0) << tasks[k];
+      if (tasks[k] != kTrainingWork) EXPECT_EQ(listener.last_shares[k], 1) << tasks[k] << " " << k;
+      else EXPECT_LE(listener.last_shares[k], 1) << k;
     }
-    EXPECT_NE(heard.note_with("The run takes about"), "");
-    return heard;
+    EXPECT_NE(listener.note_with("The run takes about"), "");
+    return listener;
   }
 
   test::Scratch scratch_;
-  Listener heard_;
+  Listener listener_;
 };
 
 TEST_F(RunPlan, OneModelWithABlend) {
-  const Listener& heard = expect(small_run(scratch_), Expected().training().baselines().blend().with_domain());
-  EXPECT_EQ(heard.last_shares[0], 1);
-  EXPECT_NE(heard.note_with("The run takes about").find("(2 epochs, 4 steps of "), std::string::npos)
-      << heard.note_with("The run takes about");
+  const Listener& listener = expect(small_run(scratch_), Expected().training().baselines().blend().with_domain());
+  EXPECT_EQ(listener.last_shares[0], 1);
+  EXPECT_NE(listener.note_with("The run takes about").find("(2 epochs, 4 steps of "), std::string::npos)
+      << listener.note_with("The run takes about");
 }
 
-TEST_F(RunPlan, NothingButATraining) {
+TEST_F(RunPlan, TrainingOnly) {
   TrainRun run = small_run(scratch_);
   run.options.training.baselines = Switch::off;
   run.options.training.domain = false;
   run.options.data.split_sizes = {1.0, 0.0, 0.0};
-  expect(run, Expected().training().alone());
+  expect(run, Expected().training().without_domain());
 }
 
 TEST_F(RunPlan, BaselinesWithoutABlend) {
@@ -151,15 +151,15 @@ TEST_F(RunPlan, BaselinesWithoutABlend) {
   expect(run, Expected().training().baselines().with_domain());
 }
 
-TEST_F(RunPlan, AnEnsembleThatLearnsTheValidationPartToo) {
+TEST_F(RunPlan, EnsembleWithRefit) {
   TrainRun run = small_run(scratch_);
   run.options.training.ensemble_size = 2;
   run.options.training.refit = true;
-  const Listener& heard = expect(run, Expected().training(true).training(true).baselines().blend().with_domain());
-  EXPECT_NE(heard.note_with("4 trainings"), "");
+  const Listener& listener = expect(run, Expected().training(true).training(true).baselines().blend().with_domain());
+  EXPECT_NE(listener.note_with("4 trainings"), "");
 }
 
-TEST_F(RunPlan, MembersWithSplitsOfTheirOwn) {
+TEST_F(RunPlan, MembersWithTheirOwnSplits) {
   TrainRun run = small_run(scratch_);
   run.options.training.ensemble_size = 2;
   run.options.training.member_splits = Switch::on;
@@ -169,10 +169,10 @@ TEST_F(RunPlan, MembersWithSplitsOfTheirOwn) {
 TEST_F(RunPlan, InnerFolds) {
   TrainRun run = small_run(scratch_);
   run.options.training.out_of_fold = Switch::on;
-  Expected works;
-  for (int model = 0; model < 6; ++model) works.training();
-  for (int fold = 0; fold < 5; ++fold) works.baselines();
-  expect(run, works.blend().with_domain());
+  Expected tasks;
+  for (int model = 0; model < 6; ++model) tasks.training();
+  for (int fold = 0; fold < 5; ++fold) tasks.baselines();
+  expect(run, tasks.blend().with_domain());
 }
 
 TEST_F(RunPlan, FoldsTrainWholeEpochs) {
@@ -181,9 +181,9 @@ TEST_F(RunPlan, FoldsTrainWholeEpochs) {
   run.options.training.epochs.reset();
   run.options.training.steps = 1;
   run.options.training.batch_size = 4;
-  const Listener& heard =
+  const Listener& listener =
       expect(run, Expected().training().baselines().blend().training().baselines().blend().with_domain());
-  const std::string line = heard.note_with("The run takes about");
+  const std::string line = listener.note_with("The run takes about");
   const std::size_t fold_0 = test::lines_of(scratch_.read("R/model_0/metrics.csv")).size();
   EXPECT_EQ(fold_0, 2u) << "a heading and one epoch";
   std::int64_t steps = 0;
@@ -193,43 +193,43 @@ TEST_F(RunPlan, FoldsTrainWholeEpochs) {
   EXPECT_NE(line.find(", " + std::to_string(steps) + " steps in total of "), std::string::npos) << line;
 }
 
-TEST_F(RunPlan, AStopInAnyWorkIsGoneOnFrom) {
+TEST_F(RunPlan, ResumesAfterAStopInAnyTask) {
   TrainRun whole = small_run(scratch_);
   whole.options.training.ensemble_size = 2;
   run_training(whole);
-  const std::string wanted = scratch_.read("R/test_predictions.csv");
-  const Works works = Expected().training().training().baselines().blend().with_domain();
-  for (std::size_t k = 0; k < works.size(); ++k) {
+  const std::string expected = scratch_.read("R/test_predictions.csv");
+  const TaskNames tasks = Expected().training().training().baselines().blend().with_domain();
+  for (std::size_t k = 0; k < tasks.size(); ++k) {
     TrainRun run = whole;
     run.folder = scratch_.path("stopped" + std::to_string(k));
     std::filesystem::create_directory(run.folder);
-    Listener heard;
-    heard.stop_in = k;
-    heard.listen(run.control);
-    EXPECT_THROW(run_training(run), Stopped) << works[k];
-    EXPECT_EQ(heard.begun, Works(works.begin(), works.begin() + static_cast<std::ptrdiff_t>(k + 1)));
+    Listener listener;
+    listener.stop_in = k;
+    listener.listen(run.control);
+    EXPECT_THROW(run_training(run), Stopped) << tasks[k];
+    EXPECT_EQ(listener.begun, TaskNames(tasks.begin(), tasks.begin() + static_cast<std::ptrdiff_t>(k + 1)));
 
     Listener again;
     again.listen(run.control);
     run.resume = true;
     run_training(run);
-    EXPECT_EQ(scratch_.read("stopped" + std::to_string(k) + "/test_predictions.csv"), wanted) << works[k];
-    EXPECT_EQ(again.planned(), works);
-    EXPECT_EQ(again.plan[0].seconds > 0, k == 0) << "of a training that has ended nothing is left";
+    EXPECT_EQ(scratch_.read("stopped" + std::to_string(k) + "/test_predictions.csv"), expected) << tasks[k];
+    EXPECT_EQ(again.planned(), tasks);
+    EXPECT_EQ(again.plan[0].seconds > 0, k == 0) << "a completed training takes no more time";
     EXPECT_NE(again.note_with("The rest of the run takes about"), "");
   }
 }
 
-TEST_F(RunPlan, WhatIsLeftOfATrainingIsCountedFromWhereItGoesOn) {
+TEST_F(RunPlan, RemainingStepsAreCountedFromTheCheckpoint) {
   TrainRun run = small_run(scratch_);
   run.options.training.epochs = 4;
   run.options.training.batch_size = 4;  // 9 steps an epoch
-  Listener heard;
-  heard.stop_in = 0;
-  heard.stop_after = 13;
-  heard.listen(run.control);
+  Listener listener;
+  listener.stop_in = 0;
+  listener.stop_after = 13;
+  listener.listen(run.control);
   EXPECT_THROW(run_training(run), Stopped);
-  EXPECT_NE(heard.note_with("Stopped after step 14"), "");
+  EXPECT_NE(listener.note_with("Stopped after step 14"), "");
   run.resume = true;
   Listener again;
   again.listen(run.control);

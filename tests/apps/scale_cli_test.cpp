@@ -1,4 +1,4 @@
-// Large libraries as their users score them: several files, shards, and runs that are killed and go on.
+// molgraph-score and molgraph-embed on large libraries: several input files, shards, and resumed runs.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -18,7 +18,7 @@ class ScaleTest : public testing::Test {
   ShellResult run(const std::string& command) { return scratch.run(bin_dir(), command); }
   ShellResult score(const std::string& arguments) { return run("molgraph-score " + arguments); }
 
-  /// Different molecules, some rows broken.
+  /// A table of `rows` molecules. One row in 100 has an invalid SMILES, one in 50 a quoted cell with a line break.
   void write_library(const std::string& name, int rows, int longest_chain = 5) {
     std::string text = "id,smiles\n";
     for (int i = 0; i < rows; ++i) {
@@ -32,7 +32,7 @@ class ScaleTest : public testing::Test {
   Scratch scratch;
 };
 
-TEST_F(ScaleTest, AKilledRunGoesOnToTheSameBytes) {
+TEST_F(ScaleTest, KilledRunResumesToTheSameBytes) {
   write_library("in.csv", 15000, 60);
   ASSERT_EQ(run("gzip -k in.csv").code, 0);
   const struct {
@@ -64,7 +64,7 @@ TEST_F(ScaleTest, AKilledRunGoesOnToTheSameBytes) {
   }
 }
 
-TEST_F(ScaleTest, AStoppedRunGoesOnAndEmbeddingsToo) {
+TEST_F(ScaleTest, StoppedScoringAndEmbeddingResume) {
   write_library("in.csv", 15000, 60);
   for (const std::string program : {"molgraph-score", "molgraph-embed"}) {
     const std::string start = program + " -m run -i in.csv -o out.csv";
@@ -82,7 +82,7 @@ TEST_F(ScaleTest, AStoppedRunGoesOnAndEmbeddingsToo) {
   }
 }
 
-TEST_F(ScaleTest, AStoppedShardGoesOn) {
+TEST_F(ScaleTest, StoppedShardResumes) {
   write_library("in.csv", 15000, 60);
   const std::string start = "molgraph-score -m run -i in.csv -o out.csv --shard 1/2";
   ASSERT_EQ(score("-m run -i in.csv -o whole.csv --shard 1/2").code, 0);
@@ -93,13 +93,13 @@ TEST_F(ScaleTest, AStoppedShardGoesOn) {
   EXPECT_EQ(run(start + " --resume && cmp out.csv whole.csv").code, 0);
 }
 
-TEST_F(ScaleTest, NoErrorLosesWhatCanBeGoneOnWith) {
+TEST_F(ScaleTest, SecondStopKeepsPartialOutputAndStrictRemovesIt) {
   write_library("in.csv", 15000, 60);
   const auto killed =
       run("molgraph-score -m run -i in.csv -o out.csv --nearest in.csv --threads 1 & pid=$!\n"
           "while [ ! -e out.csv.part.json ] && kill -0 $pid; do sleep 0.01; done; kill -9 $pid; wait $pid");
   ASSERT_TRUE(scratch.exists("out.csv.part.json")) << killed.err;
-  // Stopped again before it goes on, while the training molecules are embedded.
+  // Stop the resumed run while it embeds the training molecules, before it scores more rows.
   const auto stopped =
       run("molgraph-score -m run -i in.csv -o out.csv --nearest in.csv --resume --threads 1 & pid=$!\n"
           "sleep 0.5; kill -TERM $pid; wait $pid");
@@ -108,23 +108,23 @@ TEST_F(ScaleTest, NoErrorLosesWhatCanBeGoneOnWith) {
   EXPECT_TRUE(scratch.exists("out.csv.part.json"));
   const auto strict = score("-m run -i in.csv -o out.csv --nearest in.csv --resume --strict");
   EXPECT_EQ(strict.code, 3) << strict.err;
-  EXPECT_FALSE(scratch.exists("out.csv.part")) << "--strict wants no output with a bad row";
+  EXPECT_FALSE(scratch.exists("out.csv.part")) << "--strict leaves no output if a row is invalid";
   EXPECT_FALSE(scratch.exists("out.csv.part.json"));
 }
 
-TEST_F(ScaleTest, WhatIsMadeFromSomethingElseIsNotGoneOnWith) {
+TEST_F(ScaleTest, ResumeRejectsOtherInputsModelsAndOptions) {
   write_library("other.csv", 300);
   save_tiny_run(scratch.path("other"), tiny_config(graphormer_architecture(), {"y"}), 2);
   const std::string start = "molgraph-score -m run -i in.csv -o out.csv";
-  // A signal before the first row is scored leaves a record too.
-  const auto leave = [&] {
+  // A signal before the first scored row also leaves a record.
+  const auto stop_early = [&] {
     return run("rm -f out.csv*; " + start +
                " --threads 1 & pid=$!; while [ ! -e out.csv.part ] && kill -0 $pid; do sleep 0.002; done; "
                "kill -TERM $pid; wait $pid")
         .code;
   };
   write_library("in.csv", 15000, 60);
-  ASSERT_EQ(leave(), 143);
+  ASSERT_EQ(stop_early(), 143);
   const struct {
     std::string arguments, message;
   } cases[] = {
@@ -137,11 +137,11 @@ TEST_F(ScaleTest, WhatIsMadeFromSomethingElseIsNotGoneOnWith) {
   };
   for (const auto& one : cases) {
     if (one.message.starts_with("precision") && used_precision({}, Precision::bf16).precision == Precision::fp32)
-      continue;  // fp32 on this processor: nothing differs
+      continue;  // this processor uses fp32 for both: nothing differs
     const auto result = score(one.arguments + " --resume");
     EXPECT_EQ(result.code, 4) << one.arguments << result.err;
     EXPECT_NE(result.err.find(one.message), std::string::npos) << one.arguments << result.err;
-    EXPECT_TRUE(scratch.exists("out.csv.part")) << "nothing is lost by a refusal";
+    EXPECT_TRUE(scratch.exists("out.csv.part")) << "a rejected resume keeps the partial output";
   }
   EXPECT_EQ(run(start + " --resume && molgraph-score -m run -i in.csv -o whole.csv && cmp out.csv whole.csv").code, 0);
   scratch.write("out.csv.part", "id,smiles,y_pred,status,reason\n");
@@ -151,7 +151,7 @@ TEST_F(ScaleTest, WhatIsMadeFromSomethingElseIsNotGoneOnWith) {
   EXPECT_NE(damaged.err.find("out.csv.part.json: is damaged"), std::string::npos) << damaged.err;
 }
 
-TEST_F(ScaleTest, ShardsOneAfterTheOtherAreTheWhole) {
+TEST_F(ScaleTest, ConcatenatedShardsEqualTheWholeOutput) {
   write_library("a.csv", 9000);
   write_library("b.csv", 8000);
   for (const std::string suffix : {"csv", "csv.gz", "jsonl"}) {
@@ -166,7 +166,7 @@ TEST_F(ScaleTest, ShardsOneAfterTheOtherAreTheWhole) {
         ASSERT_EQ(result.code, 0) << result.err;
         parts += scratch.read(part);
       }
-      EXPECT_TRUE(parts == scratch.read("whole." + suffix)) << suffix << " in " << shards;
+      EXPECT_TRUE(parts == scratch.read("whole." + suffix)) << suffix << " in " << shards << " shards";
     }
   }
   scratch.write("few.csv", "smiles\nC\nCC\n");
@@ -177,7 +177,7 @@ TEST_F(ScaleTest, ShardsOneAfterTheOtherAreTheWhole) {
   EXPECT_EQ(scratch.read("few.out"), scratch.read("few_whole.csv"));
 }
 
-TEST_F(ScaleTest, SeveralFilesAreOneTable) {
+TEST_F(ScaleTest, SeveralInputFilesGiveOneTable) {
   scratch.write("lib/b.csv", "name,smiles\nx,N\n");
   scratch.write("lib/a.csv", "smiles,name\nC,u\nbad(,v\n");
   const auto result = score("-m run -i 'lib/*.csv' -o out.csv");
@@ -209,7 +209,7 @@ TEST_F(ScaleTest, JsonLinesHaveNumbersAndNulls) {
   EXPECT_NE(bad["reason"], "");
 }
 
-TEST_F(ScaleTest, TheNearestTrainingMolecule) {
+TEST_F(ScaleTest, FindsTheNearestTrainingMolecule) {
   scratch.write("train.csv", "id,smiles,y\na,CCO,1\nb,c1ccccc1O,2\nbad,C1,3\nc,CC(=O)NC,4\n");
   scratch.write("in.csv", "smiles\nCCO\nOCC\nxx\nCC(=O)NCC\n");
   ASSERT_EQ(run("molgraph-featurize train.csv -o train.h5").code, 0);
@@ -220,9 +220,9 @@ TEST_F(ScaleTest, TheNearestTrainingMolecule) {
             0);
   const auto lines = lines_of(scratch.read("store.csv"));
   EXPECT_EQ(lines[0], "smiles,y_pred,nearest_distance,nearest_id,status,reason");
-  EXPECT_EQ(cells_of(lines[1])[2], "0") << "the molecule itself is there";
+  EXPECT_EQ(cells_of(lines[1])[2], "0") << "the training set contains the molecule";
   EXPECT_EQ(cells_of(lines[1])[3], "a");
-  EXPECT_LT(std::stod(cells_of(lines[2])[2]), 1e-4) << "another SMILES of it";
+  EXPECT_LT(std::stod(cells_of(lines[2])[2]), 1e-4) << "another SMILES of the same molecule";
   EXPECT_EQ(lines[3].substr(0, 20), "xx,,,,invalid_smiles");
   EXPECT_EQ(cells_of(lines[4])[3], "c");
   EXPECT_GT(std::stod(cells_of(lines[4])[2]), 0);
@@ -235,13 +235,13 @@ TEST_F(ScaleTest, TheNearestTrainingMolecule) {
   EXPECT_EQ(score("-m run -i in.csv -o e.csv --nearest none.h5").code, 4);
 }
 
-TEST_F(ScaleTest, EmbeddingsInHdf5) {
+TEST_F(ScaleTest, WritesEmbeddingsAsHdf5) {
   scratch.write("in.csv", "smiles\nCCO\nxx\n");
   ASSERT_EQ(run("molgraph-embed -m run -i in.csv -o out.h5 --dtype float16").code, 0);
   EXPECT_EQ(scratch.read("out.h5").substr(1, 3), "HDF");
 }
 
-TEST_F(ScaleTest, RefusalsThatSayWhatToDo) {
+TEST_F(ScaleTest, ErrorsSayWhatToDo) {
   scratch.write("in.csv", "smiles\nC\n");
   const struct {
     std::string command;

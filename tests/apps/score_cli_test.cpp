@@ -1,4 +1,4 @@
-// molgraph-score as its users run it: order, columns, statuses, formats, pipes, exit codes.
+// molgraph-score from the command line: row order, columns, statuses, formats, pipes, exit codes.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -26,7 +26,7 @@ double number(const std::string& cell) {
   return value;
 }
 
-TEST_F(ScoreTest, EveryRowComesOutInOrderWithItsColumnsAndItsReason) {
+TEST_F(ScoreTest, KeepsRowOrderAndColumnsAndGivesReasons) {
   scratch.write("in.csv",
                 "name,smiles,y\n"
                 "a,CCO,1.50\n"
@@ -63,7 +63,7 @@ TEST_F(ScoreTest, EveryRowComesOutInOrderWithItsColumnsAndItsReason) {
   EXPECT_NE(result.err.find("3 ok, 1 empty, 3 invalid_smiles"), std::string::npos) << result.err;
 }
 
-TEST_F(ScoreTest, NumbersDependOnTheMolecule) {
+TEST_F(ScoreTest, PredictionsDependOnTheMolecule) {
   scratch.write("in.csv", "smiles\nCCO\nc1ccccc1\nCC(=O)Oc1ccccc1C(=O)O\n");
   ASSERT_EQ(score("-m run -i in.csv -o out.csv").code, 0);
   const auto lines = lines_of(scratch.read("out.csv"));
@@ -71,8 +71,8 @@ TEST_F(ScoreTest, NumbersDependOnTheMolecule) {
   EXPECT_NE(cells_of(lines[2])[1], cells_of(lines[3])[1]);
 }
 
-// Which of both is the processor's.
-TEST_F(ScoreTest, Bfloat16IsCloseOrFloat32WithANote) {
+// The processor decides which of the two applies.
+TEST_F(ScoreTest, Bfloat16IsCloseOrFallsBackToFloat32WithANote) {
   scratch.write("in.csv", "smiles\nCCO\nc1ccccc1O\nCC(=O)N\n");
   ASSERT_EQ(score("-m run -i in.csv -o exact.csv").code, 0);
   const auto result = score("-m run -i in.csv -o rounded.csv --precision bf16");
@@ -87,7 +87,7 @@ TEST_F(ScoreTest, Bfloat16IsCloseOrFloat32WithANote) {
     EXPECT_NEAR(number(cells_of(rounded[i])[1]), number(cells_of(exact[i])[1]), 0.1) << i;
 }
 
-TEST_F(ScoreTest, ByteOrderMarkAndCarriageReturnsLeaveNoTrace) {
+TEST_F(ScoreTest, RemovesByteOrderMarkAndCarriageReturns) {
   scratch.write("in.csv", "\xEF\xBB\xBFsmiles,y\r\nCCO,1\r\nC,2");
   ASSERT_EQ(score("-m run -i in.csv -o out.csv").code, 0);
   const auto lines = lines_of(scratch.read("out.csv"));
@@ -97,7 +97,7 @@ TEST_F(ScoreTest, ByteOrderMarkAndCarriageReturnsLeaveNoTrace) {
   EXPECT_EQ(lines[2].find('\r'), std::string::npos);
 }
 
-TEST_F(ScoreTest, NamesThatTheInputHasGetAPrefix) {
+TEST_F(ScoreTest, OutputColumnsThatTheInputHasGetAPrefix) {
   scratch.write("in.csv", "smiles,y_pred,status,molgraph_status\nCCO,old,known,x\n");
   ASSERT_EQ(score("-m run -i in.csv -o out.csv").code, 0);
   const auto lines = lines_of(scratch.read("out.csv"));
@@ -107,7 +107,7 @@ TEST_F(ScoreTest, NamesThatTheInputHasGetAPrefix) {
   EXPECT_EQ(again.code, 0) << "an output can be scored again: " << again.err;
 }
 
-TEST_F(ScoreTest, GzipTsvSmiAndSdf) {
+TEST_F(ScoreTest, SupportsGzipTsvSmiAndSdf) {
   scratch.write("in.csv", "smiles,y\nCCO,1\nC,2\n");
   ASSERT_EQ(score("-m run -i in.csv -o out.csv && gzip -k in.csv && molgraph-score -m run -i in.csv.gz -o gz.csv.gz && "
                   "zcat gz.csv.gz > plain.csv && cmp plain.csv out.csv")
@@ -138,7 +138,7 @@ TEST_F(ScoreTest, GzipTsvSmiAndSdf) {
   EXPECT_NE(sdf[2].find(",invalid_smiles,"), std::string::npos);
 }
 
-TEST_F(ScoreTest, SignsThatNoSmilesMayHoldAreNamedInEveryKindOfTable) {
+TEST_F(ScoreTest, ReasonsNameInvalidCharactersInEveryTableFormat) {
   const std::string dash =
                         "C\xE2\x80\x93"
                         "C",
@@ -172,7 +172,7 @@ TEST_F(ScoreTest, SignsThatNoSmilesMayHoldAreNamedInEveryKindOfTable) {
             "thanol \xE2\x80\x93 2,");
 }
 
-TEST_F(ScoreTest, FilesWithoutAHeader) {
+TEST_F(ScoreTest, ReadsFilesWithoutAHeader) {
   scratch.write("in.csv", "CCO,one\nC,two\n");
   ASSERT_EQ(score("-m run -i in.csv --no_header -o out.csv").code, 0);
   const auto lines = lines_of(scratch.read("out.csv"));
@@ -191,7 +191,7 @@ TEST_F(ScoreTest, PipesAndStandardStreams) {
   EXPECT_EQ(lines_of(tsv.out)[0], "smiles\tid\ty_pred\tstatus\treason") << tsv.err;
 }
 
-TEST_F(ScoreTest, AClosedPipeEndsQuietlyAndAnEndlessInputIsNotCollected) {
+TEST_F(ScoreTest, ClosedPipeEndsQuietlyAndEndlessInputIsStreamed) {
   const auto result = scratch.run(
       bin_dir(),
       "(echo smiles; yes CCO) | molgraph-score -m run -i - -o - --batch-size 16 -q | head -n 3; echo ${PIPESTATUS[1]}");
@@ -202,7 +202,7 @@ TEST_F(ScoreTest, AClosedPipeEndsQuietlyAndAnEndlessInputIsNotCollected) {
   EXPECT_EQ(result.err.find("molgraph-score"), std::string::npos) << result.err;
 }
 
-TEST_F(ScoreTest, ATerminatedRunKeepsWhatItHas) {
+TEST_F(ScoreTest, TerminatedRunKeepsTheScoredRows) {
   const auto result = scratch.run(
       bin_dir(),
       "mkfifo pipe; (echo smiles; yes C | head -n 200000; exec sleep 900) > pipe & writer=$!\n"
@@ -215,12 +215,12 @@ TEST_F(ScoreTest, ATerminatedRunKeepsWhatItHas) {
   const std::string part = scratch.read("out.csv.part");
   EXPECT_EQ(part.back(), '\n');
   EXPECT_GE(lines_of(part).size(), 513u);
-  EXPECT_EQ(lines_of(part).back().substr(lines_of(part).back().size() - 4), ",ok,") << "whole lines";
+  EXPECT_EQ(lines_of(part).back().substr(lines_of(part).back().size() - 4), ",ok,") << "complete lines";
   EXPECT_NE(result.err.find("they are in out.csv.part"), std::string::npos) << result.err;
 }
 
-// The reading thread hangs in a read when the signal comes; the rows are long, so that no look-ahead hides them.
-TEST_F(ScoreTest, ASignalEndsAProgramThatWaitsForInput) {
+// The reading thread is blocked in a read when the signal arrives. The rows are long, so that no read-ahead hides them.
+TEST_F(ScoreTest, SignalEndsAProgramThatWaitsForInput) {
   const auto result = scratch.run(
       bin_dir(),
       "mkfifo pipe; (echo smiles,note; yes C,$(printf 'x%.0s' {1..1000}) | head -n 400; exec sleep 900) > pipe & "
@@ -233,7 +233,7 @@ TEST_F(ScoreTest, ASignalEndsAProgramThatWaitsForInput) {
   EXPECT_NE(result.err.find("stopped after 400 rows"), std::string::npos) << result.err;
 }
 
-TEST_F(ScoreTest, ThreadsAndWindowsDoNotChangeTheNumbers) {
+TEST_F(ScoreTest, ThreadsAndBatchSizeDoNotChangePredictions) {
   std::string table = "smiles\n";
   for (int i = 1; i <= 60; ++i)
     table += std::string(static_cast<std::size_t>(i), 'C') + "\n" + "c1ccccc1" +
@@ -247,14 +247,14 @@ TEST_F(ScoreTest, ThreadsAndWindowsDoNotChangeTheNumbers) {
   const auto whole = lines_of(scratch.read("one.csv")), pieces = lines_of(scratch.read("small.csv"));
   ASSERT_EQ(whole.size(), 121u);
   ASSERT_EQ(pieces.size(), 121u);
-  // LibTorch may pick another kernel for another number of rows: float rounding of sums of some hundred terms.
+  // LibTorch may choose another kernel for another number of rows. Sums of some hundred terms then differ by rounding.
   constexpr double kRounding = 1e-5;
   for (std::size_t i = 1; i < whole.size(); ++i) {
     EXPECT_NEAR(number(cells_of(whole[i])[1]), number(cells_of(pieces[i])[1]), kRounding) << whole[i];
   }
 }
 
-TEST_F(ScoreTest, SeveralRunsAreAnEnsemble) {
+TEST_F(ScoreTest, SeveralRunsFormAnEnsemble) {
   const auto config = tiny_config(graphormer_architecture(), {"y"});
   save_tiny_run(scratch.path("folder/model_0"), config, 5);
   save_tiny_run(scratch.path("folder/model_1"), config, 6);
@@ -281,7 +281,7 @@ TEST_F(ScoreTest, SeveralRunsAreAnEnsemble) {
   EXPECT_NE(mixed.err.find("targets z instead of y"), std::string::npos) << mixed.err;
 }
 
-TEST_F(ScoreTest, ProbabilitiesOfClasses) {
+TEST_F(ScoreTest, WritesClassProbabilities) {
   auto config = tiny_config(grpe_architecture(), {"tox"});
   config.task.kind = TaskKind::binary;
   save_tiny_run(scratch.path("binary"), config, 2);
@@ -347,12 +347,12 @@ TEST_F(ScoreTest, ExitCodes) {
   EXPECT_FALSE(scratch.exists("strict.csv.part"));
 }
 
-TEST_F(ScoreTest, ADeviceAsOutputIsWrittenToAndNotReplaced) {
+TEST_F(ScoreTest, DeviceAsOutputIsWrittenAndNotReplaced) {
   scratch.write("in.csv", "smiles\nCCO\n");
   EXPECT_EQ(score("-m run -i in.csv -o /dev/null && test -c /dev/null && test ! -e /dev/null.part").code, 0);
 }
 
-TEST_F(ScoreTest, AConfigurationFileGivesWayToTheCommandLine) {
+TEST_F(ScoreTest, CommandLineOverridesTheConfigurationFile) {
   scratch.write("in.csv", "smiles\nCCO\n" + std::string(40, 'C') + "\n");
   scratch.write("score.toml", "model = [\"run\"]\ninput = \"in.csv\"\nmax_atoms = 10\noutput = \"from_file.csv\"\n");
   ASSERT_EQ(score("--config score.toml").code, 0);

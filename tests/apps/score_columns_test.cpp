@@ -1,4 +1,4 @@
-// Every column that scoring adds is one that training leaves out.
+// Every column that scoring adds is recognised as an output column, which training leaves out.
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -35,7 +35,7 @@ Task task_of(TaskKind kind) {
   return task;
 }
 
-TEST(ScoreColumns, AllAreOutputs) {
+TEST(ScoreColumns, AddedColumnsAreRecognisedAsOutputs) {
   for (const TaskKind kind : {TaskKind::regression, TaskKind::binary, TaskKind::multiclass}) {
     const std::vector<std::string> input{"smiles", "y"};
     const auto columns = header_of(input, task_of(kind));
@@ -43,7 +43,7 @@ TEST(ScoreColumns, AllAreOutputs) {
     const OutputColumns outputs(columns);
     for (std::size_t c = 0; c < columns.size(); ++c)
       EXPECT_EQ(outputs.contains(columns[c]), c >= input.size()) << columns[c];
-    const auto again = header_of(columns, task_of(kind));  // scored twice
+    const auto again = header_of(columns, task_of(kind));  // the output is scored again
     const OutputColumns both(again);
     for (std::size_t c = 0; c < again.size(); ++c) EXPECT_EQ(both.contains(again[c]), c >= input.size()) << again[c];
   }

@@ -12,7 +12,7 @@ namespace molgraph::test {
 
 Scratch::Scratch() {
   std::string name = (std::filesystem::temp_directory_path() / "molgraph-test-XXXXXX").string();
-  if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no scratch folder");
+  if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot create a scratch folder");
   folder_ = name;
 }
 
@@ -30,7 +30,7 @@ void Scratch::write(const std::string& name, const std::string& content) const {
 
 std::string Scratch::read(const std::string& name) const {
   std::ifstream in(folder_ / name, std::ios::binary);
-  if (!in) throw std::runtime_error("there is no " + name);
+  if (!in) throw std::runtime_error("cannot read " + name);
   std::ostringstream text;
   text << in.rdbuf();
   return text.str();

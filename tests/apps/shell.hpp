@@ -1,4 +1,4 @@
-// Running programs from a test: a scratch folder, a shell command, and what came of it.
+// Runs programs from a test: a scratch folder, a shell command and its result.
 #pragma once
 
 #include <filesystem>
@@ -12,7 +12,7 @@ struct ShellResult {
   std::string out, err;
 };
 
-/// A folder that is removed at the end.
+/// A temporary folder. The destructor removes it.
 class Scratch {
  public:
   Scratch();
@@ -24,17 +24,17 @@ class Scratch {
   void write(const std::string& name, const std::string& content) const;
   std::string read(const std::string& name) const;
   bool exists(const std::string& name) const { return std::filesystem::exists(folder_ / name); }
-  /// Runs the command with bash in this folder; `bin` is put in front of PATH. Killed after `seconds`: many times what
-  /// it needs, because machines stand still for minutes when they are shared or their disk is busy.
+  /// Runs the command with bash in this folder. `bin` is prepended to PATH. The command is killed after `seconds`: many
+  /// times what it needs, because a shared machine, or one with a busy disk, can stall for minutes.
   ShellResult run(const std::string& bin, const std::string& command, int seconds = 900) const;
 
  private:
   std::filesystem::path folder_;
 };
 
-/// Lines without their ends.
+/// Lines without line ends.
 std::vector<std::string> lines_of(const std::string& text);
-/// Cells of a line without quotes.
+/// Cells of a line. Quotes have no special meaning.
 std::vector<std::string> cells_of(const std::string& line, char delimiter = ',');
 
 }  // namespace molgraph::test

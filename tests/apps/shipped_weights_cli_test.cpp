@@ -1,4 +1,4 @@
-// Trainings that start from the weights that come with molgraph, and those that do not.
+// Training runs that start from the shipped weights, and training runs that do not.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// Thirty alcohols and amines, of which the number is the chain's length.
+/// Thirty alcohols and amines. With n carbon atoms, y is n - 0.5.
 std::string table() {
   std::string text = "smiles,y,active\n";
   for (int r = 0; r < 30; ++r)
@@ -30,7 +30,7 @@ class ShippedWeights : public ::testing::Test {
  protected:
   void SetUp() override { scratch.write("t.csv", table()); }
   ShellResult run(const std::string& command) const { return scratch.run(test::bin_dir(), command); }
-  /// The log of a short training into the folder T.
+  /// Trains for one step into the folder T and returns the log.
   std::string train(const std::string& flags) const {
     std::filesystem::remove_all(scratch.path("T"));
     const ShellResult trained = run("molgraph-train " + flags + " -o T --steps 1 --no-baselines --threads 1");
@@ -44,7 +44,7 @@ class ShippedWeights : public ::testing::Test {
 
 constexpr const char* kWeightsFrom = "Weights from ";
 
-TEST_F(ShippedWeights, AreWhatTheDefaultModelStartsFrom) {
+TEST_F(ShippedWeights, InitialiseTheDefaultModel) {
   const std::string log = train("t.csv --target-columns active --freeze encoder");
   EXPECT_THAT(config(), AllOf(HasSubstr("from = 'pretrained'"), HasSubstr("layers = 12")));
   EXPECT_THAT(log, AllOf(HasSubstr("with a new head"), HasSubstr("--from none")));
@@ -64,8 +64,8 @@ TEST_F(ShippedWeights, AreWhatTheDefaultModelStartsFrom) {
   EXPECT_THAT(run("molgraph-info T").out, Not(HasSubstr("started from")));
 }
 
-TEST_F(ShippedWeights, ServeStoresParentsAndNumbersWithoutDescriptors) {
-  // The store of numbers holds descriptors, that of classes does not.
+TEST_F(ShippedWeights, ApplyToStoresParentsAndRegressionTargets) {
+  // The store of the regression target contains descriptors, the store of the classes does not.
   for (const std::string target : {"y", "active"})
     ASSERT_EQ(run("molgraph-featurize t.csv --target-columns " + target + " -o " + target + ".h5").code, 0);
   for (const std::string flags :
@@ -89,11 +89,11 @@ TEST_F(ShippedWeights, ServeStoresParentsAndNumbersWithoutDescriptors) {
   for (const std::string flags : {"y.h5 --split-type random --from none", "ogb.h5 --split-type random",
                                   "both.h5 --split-type random --target-columns active"}) {
     train(flags);
-    EXPECT_THAT(config(), HasSubstr("\ndescriptors = 'rdkit'")) << "those of the store are read: " << flags;
+    EXPECT_THAT(config(), HasSubstr("\ndescriptors = 'rdkit'")) << "the descriptors of the store are read: " << flags;
   }
 }
 
-TEST_F(ShippedWeights, AreLeftOutWhereTheyDoNotFit) {
+TEST_F(ShippedWeights, AreNotUsedIfTheyDoNotFit) {
   ASSERT_EQ(run("molgraph-featurize t.csv --target-columns active --features ogb -o ogb.h5").code, 0);
   for (const std::string flags :
        {"t.csv --target-columns y --from none", "t.csv --target-columns y --quality fast",
@@ -109,22 +109,23 @@ TEST_F(ShippedWeights, AreLeftOutWhereTheyDoNotFit) {
   EXPECT_THAT(frozen.err, HasSubstr("--freeze"));
 }
 
-TEST_F(ShippedWeights, AreNotTakenForARunOfThatName) {
+TEST_F(ShippedWeights, RunFolderOfTheSameNameIsAmbiguous) {
   const std::string short_run = " --target-columns active --steps 1 --no-baselines --threads 1";
   ASSERT_EQ(run("molgraph-train t.csv --from pretrained -o pretrained" + short_run).code, 0);
-  const ShellResult either = run("molgraph-train t.csv --from pretrained -o U" + short_run);
-  EXPECT_EQ(either.code, 2);
-  EXPECT_THAT(either.err, HasSubstr("./pretrained"));
+  const ShellResult ambiguous = run("molgraph-train t.csv --from pretrained -o U" + short_run);
+  EXPECT_EQ(ambiguous.code, 2);
+  EXPECT_THAT(ambiguous.err, HasSubstr("./pretrained"));
   const ShellResult own = run("molgraph-train t.csv --from ./pretrained -o U" + short_run);
   EXPECT_EQ(own.code, 0) << own.err;
   EXPECT_THAT(own.err, HasSubstr("Weights from ./pretrained/model.safetensors"));
 }
 
-TEST_F(ShippedWeights, GoOnAsTheyBegan) {
+TEST_F(ShippedWeights, ConfigFileReproducesTheRun) {
   const std::string flags = "t.csv --target-columns active --epochs 3 --no-baselines --threads 1";
   ASSERT_EQ(run("molgraph-train " + flags + " -o A").code, 0);
   ASSERT_EQ(run("molgraph-train --config A/config.toml -o B --threads 1").code, 0);
-  EXPECT_EQ(scratch.read("A/model.safetensors"), scratch.read("B/model.safetensors")) << "by its own configuration";
+  EXPECT_EQ(scratch.read("A/model.safetensors"), scratch.read("B/model.safetensors"))
+      << "trained again from config.toml";
 }
 
 }  // namespace

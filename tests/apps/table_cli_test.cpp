@@ -1,5 +1,5 @@
-// Tables as people have them, through every program that reads tables: Latin-1, without a header, from a spreadsheet,
-// very wide, from a pipe that gives nothing.
+// Difficult tables in every program that reads tables: Latin-1 text, no header, spreadsheets, a million columns, and a
+// pipe without data.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -26,7 +26,7 @@ class TableCli : public testing::Test {
     for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++found;
     return found;
   }
-  /// Alkanes with a number each, first `head`.
+  /// `head`, then 20 alkanes with a number each; every row ends with `tail`.
   static std::string rows(const std::string& head, const std::string& tail = "") {
     std::string text = head;
     for (int i = 1; i <= 20; ++i)
@@ -44,7 +44,7 @@ class TableCli : public testing::Test {
   Scratch scratch;
 };
 
-TEST_F(TableCli, Latin1GoesThroughEveryProgram) {
+TEST_F(TableCli, EveryProgramReadsLatin1) {
   scratch.write("latin.csv", rows("smiles,Aktivit\xE4t,Stra\xDF"
                                   "e\n",
                                   ",\x8Aumava"));
@@ -61,7 +61,8 @@ TEST_F(TableCli, Latin1GoesThroughEveryProgram) {
                                    ",Stra\xC3\x9F"
                                    "e," +
                                    kActivity + "_pred,status,reason");
-  EXPECT_TRUE(lines_of(text)[1].starts_with("C,1.5,\xC5\xA0umava,")) << "as Excel writes it: " << lines_of(text)[1];
+  EXPECT_TRUE(lines_of(text)[1].starts_with("C,1.5,\xC5\xA0umava,"))
+      << "Windows-1252, as Excel writes it: " << lines_of(text)[1];
   const auto embedded = run("molgraph-embed -m model -i latin.csv -o vectors.csv");
   ASSERT_EQ(embedded.code, 0) << embedded.err;
   const auto stored = run("molgraph-featurize latin.csv -o latin.h5");
@@ -73,7 +74,7 @@ TEST_F(TableCli, Latin1GoesThroughEveryProgram) {
   EXPECT_EQ(again.code, 0) << again.err;
 }
 
-TEST_F(TableCli, TheFirstRowOfAHeaderlessTableIsKept) {
+TEST_F(TableCli, FirstRowOfAHeaderlessTableIsKept) {
   scratch.write("bare.csv", rows("C1CC,7.5\n"));
   const auto scored = score("-i bare.csv");
   ASSERT_EQ(scored.code, 0) << scored.err;
@@ -89,7 +90,7 @@ TEST_F(TableCli, TheFirstRowOfAHeaderlessTableIsKept) {
   EXPECT_EQ(lines_of(scratch.read("bare_vectors.csv")).size(), 22u);
 }
 
-TEST_F(TableCli, HeaderAndNoHeaderForceIt) {
+TEST_F(TableCli, HeaderFlagsOverrideTheDetection) {
   scratch.write("bare.csv", rows("C1CC,7.5\n"));
   scratch.write("named.toml", "header = true\n");
   scratch.write("bare.toml", "no-header = true\n");
@@ -97,7 +98,7 @@ TEST_F(TableCli, HeaderAndNoHeaderForceIt) {
   EXPECT_EQ(lines_of(scratch.read("out.csv"))[0].substr(0, 9), "C1CC,7.5,");
   ASSERT_EQ(score("-i bare.csv --config named.toml").code, 0);
   EXPECT_EQ(lines_of(scratch.read("out.csv")).size(), 21u);
-  ASSERT_EQ(score("-i bare.csv --config named.toml --no-header").code, 0) << "the command line wins";
+  ASSERT_EQ(score("-i bare.csv --config named.toml --no-header").code, 0) << "the command line overrides the file";
   EXPECT_EQ(lines_of(scratch.read("out.csv")).size(), 22u);
   ASSERT_EQ(score("-i bare.csv --config bare.toml").code, 0);
   EXPECT_EQ(lines_of(scratch.read("out.csv")).size(), 22u);
@@ -111,7 +112,7 @@ TEST_F(TableCli, HeaderAndNoHeaderForceIt) {
   EXPECT_EQ(run("molgraph-featurize bare.csv --header -o z.h5").code, 0);
 }
 
-TEST_F(TableCli, NoSmilesColumnSuggestsTheFlag) {
+TEST_F(TableCli, MissingSmilesColumnSuggestsTheFlag) {
   scratch.write("odd.csv", "label,y\nfirst,2\nsecond,3\n");
   for (const std::string program :
        {"molgraph-score -m run -i odd.csv -o o.csv", "molgraph-embed -m run -i odd.csv -o o.npz",
@@ -122,7 +123,7 @@ TEST_F(TableCli, NoSmilesColumnSuggestsTheFlag) {
   }
 }
 
-TEST_F(TableCli, WorkbooksAndOtherArchivesAreNamed) {
+TEST_F(TableCli, ErrorsNameWorkbooksAndOtherArchives) {
   scratch.write("a.xlsx", std::string("PK\x03\x04") + std::string(100, '\x02'));
   scratch.write("a.csv.xz", std::string("\xFD"
                                         "7zXZ\0",
@@ -139,7 +140,7 @@ TEST_F(TableCli, WorkbooksAndOtherArchivesAreNamed) {
   }
 }
 
-TEST_F(TableCli, DaysThatDoNotExistAndDecimalCommasAreNamed) {
+TEST_F(TableCli, ErrorsNameInvalidDatesAndDecimalCommas) {
   std::string text = "smiles,y,day\n";
   for (int i = 1; i <= 12; ++i)
     text += std::string(static_cast<std::size_t>(i), 'C') + "," + std::to_string(i) + ",2024-" + (i < 10 ? "0" : "") +
@@ -163,7 +164,7 @@ TEST_F(TableCli, DaysThatDoNotExistAndDecimalCommasAreNamed) {
   }
 }
 
-TEST_F(TableCli, IdsOfNamelessSmilesAreRowNumbers) {
+TEST_F(TableCli, RowNumbersAreTheIdsOfUnnamedSmiles) {
   scratch.write("a.smi", "CCO\nCCN named\nC\n");
   ASSERT_EQ(run("molgraph-embed -m run -i a.smi -o ids.csv --format smi").code, 0);
   const auto lines = lines_of(scratch.read("ids.csv"));
@@ -173,8 +174,8 @@ TEST_F(TableCli, IdsOfNamelessSmilesAreRowNumbers) {
   EXPECT_EQ(cells_of(lines[3])[0], "3");
 }
 
-// Work that grows with the square of the columns would not end before the command is killed.
-TEST_F(TableCli, AMillionColumnsEndAtOnce) {
+// If the work grew with the square of the number of columns, the command would be killed before its end.
+TEST_F(TableCli, MillionColumnsFailAtOnce) {
   scratch.write("wide.csv", "smiles" + std::string(1'000'000, ',') + "\nC" + std::string(1'000'000, ',') + "\n");
   for (const std::string program : {"molgraph-score -m run -i wide.csv -o o.csv", "molgraph-featurize wide.csv -o o.h5",
                                     "molgraph-train wide.csv -o o"}) {
@@ -184,8 +185,8 @@ TEST_F(TableCli, AMillionColumnsEndAtOnce) {
   }
 }
 
-TEST_F(TableCli, ASignalEndsAReadThatWaits) {
-  // A pipe that stays open and gives nothing more; without a look at signals the programs would wait for ever.
+TEST_F(TableCli, SignalEndsAWaitingRead) {
+  // The pipe stays open without more data. A program that does not check for signals would wait forever.
   for (const std::string program :
        {"molgraph-featurize - -o o.h5", "molgraph-train - -o o", "molgraph-score -m run -i - -o -"}) {
     const auto result = run(

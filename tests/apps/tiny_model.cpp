@@ -25,7 +25,7 @@ void save_tiny_run(const std::string& folder, const ModelConfig& config, std::ui
   std::filesystem::create_directories(folder);
   const auto model = make_model(config, seed);
   {
-    // The published initialisation is so small that all molecules would look alike.
+    // The published initialisation is so small that all predictions would be nearly equal.
     const torch::NoGradGuard no_grad;
     for (auto& parameter : model->parameters()) parameter.add_(torch::randn_like(parameter) * 0.3);
   }

@@ -1,4 +1,4 @@
-// molgraph-train as its users run it: the built program, in scratch folders, on small tables.
+// molgraph-train from the command line: the built program, in scratch folders, on small tables.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -60,7 +60,7 @@ class TrainCli : public testing::Test {
     const int status = std::system(command.c_str());
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   }
-  /// Starts it in the background.
+  /// Starts molgraph-train in the background.
   pid_t start(const std::vector<std::string>& arguments) {
     const pid_t child = ::fork();
     if (child != 0) return child;
@@ -86,9 +86,9 @@ class TrainCli : public testing::Test {
 };
 
 const std::string kBlended = " --layers 2 --width 16 --ffn 16 --heads 2 --seed 5 --threads 2 ";
-const std::string kAlone = "--no-blend --no-baselines ", kTiny = kBlended + kAlone;  // trees take the most seconds
+const std::string kModelOnly = "--no-blend --no-baselines ", kTiny = kBlended + kModelOnly;  // trees are slow
 
-TEST_F(TrainCli, ATableBecomesARunThatScores) {
+TEST_F(TrainCli, TrainsARunThatScores) {
   ASSERT_EQ(run("small.csv -o R --epochs 3" + kTiny), 0) << read("err.txt");
   for (const char* name : {"config.toml", "model.safetensors", "metrics.csv", "splits.csv", "test_predictions.csv",
                            "log.txt", "results.csv", "checkpoints/last.safetensors", "checkpoints/best.safetensors"}) {
@@ -114,8 +114,8 @@ std::vector<std::vector<std::string>> cells_of(const std::string& csv) {
   return rows;
 }
 
-// Energies of -500,000 +- 0.05 in float32 are 0.03 apart: they are scaled in double, and predictions stay in it.
-TEST_F(TrainCli, ALargeMeanTakesNoDigitAway) {
+// Energies of -500,000 +- 0.05 are scaled and predicted in double, because float32 values there are 0.03 apart.
+TEST_F(TrainCli, LargeMeanLosesNoPrecision) {
   std::string far = "smiles,energy\n", near = far;
   std::istringstream lines(small_table());
   std::string line;
@@ -137,10 +137,10 @@ TEST_F(TrainCli, ALargeMeanTakesNoDigitAway) {
   ASSERT_EQ(far_results.size(), near_results.size());
   ASSERT_GT(far_results.size(), 8u);
   for (std::size_t k = 1; k < far_results.size(); ++k) {
-    const double got = std::stod(far_results[k].at(3)), wanted = std::stod(near_results[k].at(3));
-    EXPECT_NEAR(got, wanted, 1e-3 * std::abs(wanted)) << far_results[k][0] << " " << far_results[k][2];
+    const double actual = std::stod(far_results[k].at(3)), expected = std::stod(near_results[k].at(3));
+    EXPECT_NEAR(actual, expected, 1e-3 * std::abs(expected)) << far_results[k][0] << " " << far_results[k][2];
   }
-  // True values as they stood in the table, predictions with the digits of the scaled output.
+  // True values are written as in the table, predictions with the digits of the scaled output.
   const auto far_test = cells_of(read("F/test_predictions.csv")), near_test = cells_of(read("N/test_predictions.csv"));
   for (std::size_t k = 1; k < far_test.size(); ++k) {
     EXPECT_NE(far.find("," + far_test[k].at(2) + "\n"), std::string::npos) << far_test[k][2];
@@ -157,7 +157,7 @@ TEST_F(TrainCli, ALargeMeanTakesNoDigitAway) {
   }
 }
 
-TEST_F(TrainCli, ValuesAreWrittenWithTheDigitsTheyNeed) {
+TEST_F(TrainCli, WritesValuesWithoutSuperfluousDigits) {
   std::string table = "smiles,y\n";
   for (int k = 1; k <= 40; ++k)
     table += std::string(static_cast<std::size_t>(k), 'C') + ",-" + std::to_string(k) + ".77\n";
@@ -192,22 +192,22 @@ TEST_F(TrainCli, EqualRunsGiveEqualFiles) {
   }
 }
 
-// Encodings that read more than the tables, and passes within an update: what was computed once is computed again.
+// Two runs are equal with encodings that use more than the tables, and with several passes per update (FLAG).
 TEST_F(TrainCli, EncodingsAndFlagAreReproducible) {
-  for (const char* what :
+  for (const char* variant :
        {"--encoding laplacian", "--encoding tupe --no-share-encodings", "--encoding deberta --flag 2,0.01,0"}) {
-    const std::string flags = "small.csv --epochs 2 --urpe --gate-path " + std::string(what) + kTiny;
+    const std::string flags = "small.csv --epochs 2 --urpe --gate-path " + std::string(variant) + kTiny;
     ASSERT_EQ(run(flags + "-o A"), 0) << read("err.txt");
     ASSERT_EQ(run(flags + "-o B"), 0) << read("err.txt");
-    EXPECT_TRUE(read("A/model.safetensors") == read("B/model.safetensors")) << what;
+    EXPECT_TRUE(read("A/model.safetensors") == read("B/model.safetensors")) << variant;
     ASSERT_EQ(run("-m A -i small.csv -o scored.csv", MOLGRAPH_SCORE), 0) << read("err.txt");
-    EXPECT_EQ(run("-o A --resume"), 0) << "config.toml names the run that it is of: " << read("err.txt");
+    EXPECT_EQ(run("-o A --resume"), 0) << "config.toml identifies its run: " << read("err.txt");
     fs::remove_all(folder_ / "A");
     fs::remove_all(folder_ / "B");
   }
 }
 
-TEST_F(TrainCli, FilesDoNotDependOnThreadsNorTheirEnvironment) {
+TEST_F(TrainCli, FilesDoNotDependOnThreadsOrOmpNumThreads) {
   const std::string flags = "small.csv --epochs 3 --urpe --layers 2 --width 80 --ffn 80 --heads 8 --seed 5 -o ";
   ASSERT_EQ(run(flags + "one --threads 1"), 0) << read("err.txt");
   ASSERT_EQ(run(flags + "two --threads 2"), 0) << read("err.txt");
@@ -220,17 +220,17 @@ TEST_F(TrainCli, FilesDoNotDependOnThreadsNorTheirEnvironment) {
   }
 }
 
-// The same start, order, dropout and schedule: what differs is rounding, which grows by an order of magnitude in a few
-// epochs.
-TEST_F(TrainCli, TheReferenceTrainsTheSame) {
+// Initial weights, order, dropout and schedule are equal. Only rounding differs; it grows by an order of magnitude in a
+// few epochs.
+TEST_F(TrainCli, ReferenceTrainsLikeTheEngine) {
   const std::string flags = "small.csv --epochs 2 --model grpe --urpe" + kTiny + "-o ";
   ASSERT_EQ(run(flags + "engine"), 0) << read("err.txt");
   ASSERT_EQ(run(flags + "reference --backend reference"), 0) << read("err.txt");
   EXPECT_NEAR(last_loss("engine"), last_loss("reference"), 1e-4 * last_loss("reference"));
-  EXPECT_FALSE(read("engine/model.safetensors") == read("reference/model.safetensors"));  // two backends
+  EXPECT_FALSE(read("engine/model.safetensors") == read("reference/model.safetensors"));  // rounding differs
 }
 
-TEST_F(TrainCli, Bfloat16TrainsNearlyTheSameOrInFloat32WithANote) {
+TEST_F(TrainCli, Bfloat16TrainsAlikeOrFallsBackToFloat32WithANote) {
   const std::string flags = "small.csv --epochs 2 --model grpe --urpe" + kTiny + "-o ";
   EXPECT_EQ(run(flags + "neither --backend reference --precision bf16"), 2);
   EXPECT_FALSE(fs::exists(folder_ / "neither"));
@@ -243,7 +243,7 @@ TEST_F(TrainCli, Bfloat16TrainsNearlyTheSameOrInFloat32WithANote) {
   EXPECT_NEAR(last_loss("rounded"), last_loss("exact"), 2e-2 * last_loss("exact"));
 }
 
-TEST_F(TrainCli, StoppedSeveralTimesAndResumedItEndsTheSame) {
+TEST_F(TrainCli, RepeatedStopsAndResumesGiveTheSameFiles) {
   write("more.csv", small_table(4));
   std::istringstream words("more.csv --epochs 120 --batch-size 8 --ema 0.9" + kTiny + "-o whole");
   std::vector<std::string> arguments{std::istream_iterator<std::string>(words), {}};
@@ -265,8 +265,8 @@ TEST_F(TrainCli, StoppedSeveralTimesAndResumedItEndsTheSame) {
     ::kill(child, SIGTERM);
     ::waitpid(child, &status, 0);
     const bool stopped = WIFEXITED(status) && WEXITSTATUS(status) == 143;
-    const bool before_it_began = WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM;
-    ASSERT_TRUE(stopped || before_it_began) << "status " << status << "\n" << read("err.txt");
+    const bool killed_at_start = WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM;
+    ASSERT_TRUE(stopped || killed_at_start) << "status " << status << "\n" << read("err.txt");
     if (epoch == 0) arguments.push_back("--resume");
   }
   ::waitpid(start(arguments), &status, 0);
@@ -276,7 +276,7 @@ TEST_F(TrainCli, StoppedSeveralTimesAndResumedItEndsTheSame) {
   }
 }
 
-TEST_F(TrainCli, ResumeRefusesOtherOptionsAndOtherData) {
+TEST_F(TrainCli, ResumeRejectsOtherOptionsAndOtherData) {
   ASSERT_EQ(run("small.csv -o R --epochs 1" + kTiny), 0) << read("err.txt");
   EXPECT_EQ(run("-o R --resume --lr 0.5"), 2);
   EXPECT_NE(read("err.txt").find("--lr"), std::string::npos) << read("err.txt");
@@ -285,7 +285,7 @@ TEST_F(TrainCli, ResumeRefusesOtherOptionsAndOtherData) {
   EXPECT_EQ(run("-o R --resume"), 4) << read("err.txt");
 }
 
-TEST_F(TrainCli, ARunIsNeverOverwritten) {
+TEST_F(TrainCli, RunIsNeverOverwritten) {
   ASSERT_EQ(run("small.csv -o R --epochs 1" + kTiny), 0) << read("err.txt");
   const std::string before = read("R/model.safetensors");
   EXPECT_EQ(run("small.csv -o R --epochs 2" + kTiny), 2);
@@ -296,11 +296,11 @@ TEST_F(TrainCli, FineTuningKeepsTheHeadForEqualTargetsOnly) {
   ASSERT_EQ(run("small.csv -o R --epochs 2 --model graphormer --no-calibrate" + kTiny), 0) << read("err.txt");
   ASSERT_EQ(run("small.csv -o F --no-calibrate --epochs 1 --lr 1e-12 --dropout 0 --attention-dropout 0 --from R --urpe "
                 "--gate-path --seed 5 " +
-                kAlone),
+                kModelOnly),
             0)
       << read("err.txt");
   EXPECT_NE(read("err.txt").find("gate initialised to ones"), std::string::npos) << read("err.txt");
-  // With a vanishing learning rate the upgraded model predicts what its origin does.
+  // With a vanishing learning rate, the upgraded model gives the same predictions as the original.
   std::istringstream a(read("R/test_predictions.csv")), b(read("F/test_predictions.csv"));
   std::string line_a, line_b;
   std::getline(a, line_a), std::getline(b, line_b);
@@ -313,13 +313,13 @@ TEST_F(TrainCli, FineTuningKeepsTheHeadForEqualTargetsOnly) {
   std::string other = small_table();
   other.replace(other.find(",y\n"), 3, ",z\n");
   write("other.csv", other);
-  ASSERT_EQ(run("other.csv -o G --epochs 1 --from R --freeze encoder " + kAlone), 0) << read("err.txt");
+  ASSERT_EQ(run("other.csv -o G --epochs 1 --from R --freeze encoder " + kModelOnly), 0) << read("err.txt");
   EXPECT_NE(read("err.txt").find("new head"), std::string::npos) << read("err.txt");
   EXPECT_EQ(run("other.csv -o H --epochs 1 --from R --heads 4"), 2);
   EXPECT_EQ(run("other.csv -o H --epochs 1 --from nowhere"), 4);
 }
 
-TEST_F(TrainCli, EnsemblesAreFoldersThatScoreAsOne) {
+TEST_F(TrainCli, EnsembleFolderScoresAsOneModel) {
   ASSERT_EQ(run("small.csv -o E --epochs 1 --ensemble-size 2" + kTiny), 0) << read("err.txt");
   EXPECT_FALSE(read("E/model_0/model.safetensors") == read("E/model_1/model.safetensors"));
   ASSERT_EQ(run("-m E -i small.csv -o scored.csv", MOLGRAPH_SCORE), 0) << read("err.txt");
@@ -338,7 +338,7 @@ TEST_F(TrainCli, ClassificationWithMissingLabels) {
   EXPECT_NE(read("out.txt").find("roc-auc"), std::string::npos) << read("out.txt");
 }
 
-TEST_F(TrainCli, MulticlassLabelsAreTexts) {
+TEST_F(TrainCli, MulticlassLabelsMayBeText) {
   std::string text = "smiles,phase\n";
   const char* phases[] = {"gas", "liquid", "solid"};
   for (int i = 1; i <= 45; ++i) text += std::string(static_cast<std::size_t>(i), 'C') + "O," + phases[i / 16] + "\n";
@@ -347,7 +347,7 @@ TEST_F(TrainCli, MulticlassLabelsAreTexts) {
   EXPECT_NE(read("R/test_predictions.csv").find("phase_prob_liquid"), std::string::npos);
 }
 
-TEST_F(TrainCli, BadInputEndsInTheDocumentedExitCode) {
+TEST_F(TrainCli, BadInputGivesTheDocumentedExitCode) {
   write("words.csv", "smiles,y\nCCO,1\nCCN,>high\nCCC,3\n");
   EXPECT_EQ(run("words.csv -o R1 --epochs 1"), 3);
   EXPECT_NE(read("err.txt").find(">high"), std::string::npos) << read("err.txt");
@@ -364,7 +364,7 @@ TEST_F(TrainCli, BadInputEndsInTheDocumentedExitCode) {
   for (const char* name : {"R1", "R2", "R3", "R4"}) EXPECT_FALSE(fs::exists(folder_ / name / "model.safetensors"));
 }
 
-TEST_F(TrainCli, AConfigFileOfARunReproducesIt) {
+TEST_F(TrainCli, ConfigFileReproducesTheRun) {
   ASSERT_EQ(run("small.csv -o A --epochs 2 --no-urpe --share_encodings" + kTiny), 0) << read("err.txt");
   ASSERT_EQ(run("--config A/config.toml -o B --threads 2"), 0) << read("err.txt");
   EXPECT_TRUE(read("A/model.safetensors") == read("B/model.safetensors"));
@@ -379,7 +379,7 @@ TEST_F(TrainCli, HelpBeginsWithAnExample) {
   EXPECT_NE(out.find("tox21"), std::string::npos);
 }
 
-TEST_F(TrainCli, FoldsGiveAModelEachAndOneTable) {
+TEST_F(TrainCli, FoldsGiveOneModelEachAndOneResultsTable) {
   const std::string options = kTiny + "--epochs 2";
   ASSERT_EQ(run("small.csv --folds 3 -o cv" + options), 0) << read("err.txt");
   const std::string out = read("out.txt");
@@ -389,11 +389,11 @@ TEST_F(TrainCli, FoldsGiveAModelEachAndOneTable) {
     EXPECT_TRUE(fs::exists(folder_ / file)) << file;
   EXPECT_NE(read("cv/results.csv").find("test,mean,mae,"), std::string::npos);
   ASSERT_EQ(run("-m cv -i small.csv -o scored.csv", MOLGRAPH_SCORE), 0) << read("err.txt");
-  EXPECT_NE(read("scored.csv").find("y_std"), std::string::npos) << "the folds are an ensemble";
+  EXPECT_NE(read("scored.csv").find("y_std"), std::string::npos) << "the folds form an ensemble";
   EXPECT_EQ(run("-o cv --resume --folds 3 small.csv --threads 1"), 0) << read("err.txt");
   write("splits.json", R"([{"train": "0-39", "val": "40-49", "test": "50-63"}])");
   ASSERT_EQ(run("small.csv --splits-file splits.json -o one" + options), 0) << read("err.txt");
-  EXPECT_FALSE(fs::exists(folder_ / "one/model_0")) << "one split is no cross-validation";
+  EXPECT_FALSE(fs::exists(folder_ / "one/model_0")) << "one split is not a cross-validation";
   EXPECT_EQ(run("small.csv --folds 3 --ensemble-size 2 -o both" + options), 2);
 }
 

@@ -13,7 +13,7 @@
 namespace molgraph {
 namespace {
 
-TEST(TrainOptions, TablesGetTheFeaturesOfOurOwnButNotWithARecipe) {
+TEST(TrainOptions, TablesGetMolgraphFeaturesUnlessARecipeIsGiven) {
   TrainOptions options;
   options.data.paths = {"my.csv"};
   EXPECT_EQ(to_load_options(options, 1).table_features, Features::molgraph);
@@ -41,7 +41,7 @@ TEST(TrainOptions, TomlRoundTripKeepsEveryOption) {
   EXPECT_EQ(train_options_from_toml(path).data.paths, options.data.paths);
 }
 
-TEST(TrainOptions, DamagedTomlIsRefused) {
+TEST(TrainOptions, DamagedTomlFails) {
   const test::Scratch scratch;
   const std::string path = scratch.path("bad.toml");
   write_file_atomically(path, "epochs = [\n");
@@ -50,7 +50,7 @@ TEST(TrainOptions, DamagedTomlIsRefused) {
   EXPECT_THROW(train_options_from_toml(path), FileError);
 }
 
-TEST(TrainOptions, RunsOfEarlierVersionsAreRead) {
+TEST(TrainOptions, ReadsRunsOfEarlierVersions) {
   TrainOptions options;
   options.data.no_header = true;
   options.data.duplicates = Duplicates::mean;
@@ -67,17 +67,17 @@ TEST(TrainOptions, RunsOfEarlierVersionsAreRead) {
   const TrainOptions read = train_options_from_text(text, "old");
   EXPECT_TRUE(read.data.no_header);
   EXPECT_FALSE(read.data.header);
-  EXPECT_EQ(read.data.duplicates, Duplicates::keep);  // as those versions did
+  EXPECT_EQ(read.data.duplicates, Duplicates::keep);  // the behaviour of those versions
   EXPECT_EQ(read.training.blend, Switch::off);
   erase("quality = 'default'\n");
-  text += "blend = true\n";  // it was no switch
+  text += "blend = true\n";  // earlier versions had no `auto`
   EXPECT_EQ(train_options_from_text(text, "old").training.blend, Switch::on);
   erase("seed = 0\n");
   EXPECT_THROW(train_options_from_text(text, "old"), FileError);
 }
 
-// config.toml is read again by --resume: what the command line refuses is refused there too.
-TEST(TrainOptions, StoredValuesOutOfRangeAreRefused) {
+// --resume reads config.toml and rejects the same values as the command line.
+TEST(TrainOptions, StoredValuesOutOfRangeFail) {
   const test::Scratch scratch;
   const std::string path = scratch.path("range.toml");
   for (const auto& [good, bad] :
@@ -106,11 +106,11 @@ TEST(TrainOptions, EveryNumberHasARange) {
         option.field.get());
     EXPECT_EQ(number, !std::holds_alternative<std::monostate>(option.range)) << option.key();
   }
-  EXPECT_NO_THROW(check_values(options)) << "defaults lie in their ranges";
+  EXPECT_NO_THROW(check_values(options)) << "the defaults are in their ranges";
   for (const auto& item : recipes()) EXPECT_NO_THROW(check_values(item.options)) << item.name;
 }
 
-/// Another value that the field may have.
+/// A different valid value of the field.
 OptionValue another(const OptionField& field) {
   OptionValue value = field.get();
   const auto other_word = [&](const std::string& word) {
@@ -130,7 +130,7 @@ OptionValue another(const OptionField& field) {
   return value;
 }
 
-TEST(TrainOptions, EveryOptionHasAFieldOfItsOwn) {
+TEST(TrainOptions, EveryOptionHasItsOwnField) {
   TrainOptions options;
   const auto all = list_options(options);
   std::set<std::string> keys;

@@ -1,5 +1,5 @@
-// How trainings begin: what fails leaves nothing, one process per run directory, and flags that would do nothing are
-// refused.
+// The start of a training run: a failed start leaves no files, one process writes a run directory, and flags without
+// effect fail.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -22,16 +22,16 @@ class TrainStart : public testing::Test {
     scratch.write("t.csv", table);
   }
   ShellResult train(const std::string& arguments) { return scratch.run(bin_dir(), "molgraph-train " + arguments); }
-  void refused(const std::string& arguments, const std::string& word, int code = 2) {
+  void expect_error(const std::string& arguments, const std::string& message, int code = 2) {
     const ShellResult result = train(arguments + kTiny + "-o refused");
     EXPECT_EQ(result.code, code) << arguments << "\n" << result.err;
-    EXPECT_NE(result.err.find(word), std::string::npos) << arguments << "\n" << result.err;
+    EXPECT_NE(result.err.find(message), std::string::npos) << arguments << "\n" << result.err;
     EXPECT_FALSE(scratch.exists("refused")) << arguments;
   }
   Scratch scratch;
 };
 
-TEST_F(TrainStart, AStartThatFailsLeavesNothingBehind) {
+TEST_F(TrainStart, FailedStartLeavesNoFiles) {
   scratch.write("broken.csv", "smiles,y\nC1CC,1\nnonsense,2\n");
   const struct {
     const char* arguments;
@@ -50,7 +50,7 @@ TEST_F(TrainStart, AStartThatFailsLeavesNothingBehind) {
     EXPECT_EQ(train(arguments + kTiny).code, code) << arguments;
     EXPECT_FALSE(scratch.exists("runs")) << arguments;
   }
-  // The loss is not finite before the first checkpoint.
+  // The loss becomes non-finite before the first checkpoint.
   scratch.write("far.csv", "smiles,y\nC,1e30\nCC,-1e30\nCCC,1e30\nCCCC,-1e30\nCCCCC,1e30\nCCO,2e30\n");
   const ShellResult overflow = train("far.csv --loss mse --no-scale-targets --split-sizes 0.8 0 0.2" + kTiny + "-o R");
   EXPECT_EQ(overflow.code, 1) << overflow.err;
@@ -60,7 +60,7 @@ TEST_F(TrainStart, AStartThatFailsLeavesNothingBehind) {
   EXPECT_FALSE(scratch.exists("R/training.lock"));
 }
 
-TEST_F(TrainStart, NorDoesAnyOtherProgramsStart) {
+TEST_F(TrainStart, FailedStartOfOtherProgramsLeavesNoFiles) {
   ASSERT_EQ(train("t.csv -o R" + kTiny).code, 0);
   scratch.write("broken.csv", "smiles,y\nC1CC,1\nnonsense,2\n");
   scratch.write("w.pt", "no archive");
@@ -107,7 +107,7 @@ TEST_F(TrainStart, OneProcessPerRunDirectory) {
   }
 }
 
-TEST_F(TrainStart, AfterASignalTheLogHasTheCommandThatGoesOn) {
+TEST_F(TrainStart, LogGivesTheResumeCommandAfterASignal) {
   const ShellResult result = scratch.run(
       bin_dir(),
       "stop() { for i in $(seq 30000); do grep -q \"$2\" $1 && break; sleep 0.01; done; kill -TERM $pid; wait $pid; "
@@ -122,7 +122,7 @@ TEST_F(TrainStart, AfterASignalTheLogHasTheCommandThatGoesOn) {
   EXPECT_EQ(result.out, "143\nmolgraph-train -o 'it'\\''s my run' --resume --threads 1\n143\n") << result.err;
 }
 
-TEST_F(TrainStart, AModelTooLargeForMemoryIsRefusedAtOnce) {
+TEST_F(TrainStart, ModelTooLargeForMemoryFailsAtOnce) {
   const ShellResult result = scratch.run(
       bin_dir(),
       "ulimit -t 20; molgraph-train t.csv -o R --layers 1000 --width 65536 --ffn 262144 --heads 4096 --path-hops 65000 "
@@ -132,7 +132,7 @@ TEST_F(TrainStart, AModelTooLargeForMemoryIsRefusedAtOnce) {
   EXPECT_FALSE(scratch.exists("R"));
 }
 
-TEST_F(TrainStart, TheLimitsOfRangesWork) {
+TEST_F(TrainStart, LimitsOfOptionRangesAreAccepted) {
   EXPECT_EQ(train("t.csv -o R --batch-size 1000000 --limit 1000000000000 --max-atoms 65533 --seed 9223372036854775807 "
                   "--patience 1000000 --dropout 0.999" +
                   kTiny)
@@ -144,29 +144,28 @@ TEST_F(TrainStart, TheLimitsOfRangesWork) {
       0);
 }
 
-TEST_F(TrainStart, FlagsThatWouldDoNothingAreRefused) {
+TEST_F(TrainStart, FlagsWithoutEffectFail) {
   ASSERT_EQ(train("t.csv -o G --model grpe" + kTiny).code, 0);
-  refused("t.csv --freeze encoder", "--from");
-  refused("t.csv --from G --freeze encoder --urpe", "--urpe");
-  refused("t.csv --from G --no-scale-targets", "--scale-targets");
-  refused("t.csv --from G --path single", "--path");
-  refused("t.csv --from G --spatial-pos-max 4", "--spatial-pos-max");
-  refused("t.csv --model grpe --path mean", "--path");
-  refused("t.csv --warmup-steps 3 --warmup-epochs 1", "--warmup-epochs");
-  refused("t.csv --split-sizes 0.8 0 0.2 --patience 3", "--patience");
-  refused("t.csv --data-dir .", "--data-dir");
-  refused("t.csv --subset full", "--subset");
-  refused("t.csv t.csv t.csv --split-sizes 0.5 0.25 0.25", "--split-sizes");
-  refused("t.csv --recipe grpe-zinc --path single", "--path");
+  expect_error("t.csv --freeze encoder", "--from");
+  expect_error("t.csv --from G --freeze encoder --urpe", "--urpe");
+  expect_error("t.csv --from G --no-scale-targets", "--scale-targets");
+  expect_error("t.csv --from G --path single", "--path");
+  expect_error("t.csv --from G --spatial-pos-max 4", "--spatial-pos-max");
+  expect_error("t.csv --model grpe --path mean", "--path");
+  expect_error("t.csv --warmup-steps 3 --warmup-epochs 1", "--warmup-epochs");
+  expect_error("t.csv --split-sizes 0.8 0 0.2 --patience 3", "--patience");
+  expect_error("t.csv --data-dir .", "--data-dir");
+  expect_error("t.csv --subset full", "--subset");
+  expect_error("t.csv t.csv t.csv --split-sizes 0.5 0.25 0.25", "--split-sizes");
+  expect_error("t.csv --recipe grpe-zinc --path single", "--path");
   EXPECT_EQ(train("t.csv -o W --recipe graphormer-zinc --warmup-epochs 1 --batch-size 8" + kTiny).code, 0);
   EXPECT_NE(scratch.read("W/config.toml").find("warmup-steps = 4"), std::string::npos)
-      << "not the recipe's 40,000 in proportion";
-  EXPECT_EQ(train("--config G/config.toml -o again --epochs 2").code, 0)
-      << "what a file says gives way to the command line";
+      << "not the recipe's 40,000 steps in proportion";
+  EXPECT_EQ(train("--config G/config.toml -o again --epochs 2").code, 0) << "the command line overrides the file";
   EXPECT_NE(scratch.read("again/config.toml").find("epochs = 2"), std::string::npos);
 }
 
-TEST_F(TrainStart, TheTableOnTheCommandLineWinsOverTheConfigs) {
+TEST_F(TrainStart, CommandLineTableOverridesTheConfigFile) {
   std::string other = "smiles,z\n";
   for (int i = 1; i <= 30; ++i)
     other += std::string(static_cast<std::size_t>(i % 15 + 1), 'C') + "," + std::to_string(i) + "\n";
@@ -184,7 +183,7 @@ TEST_F(TrainStart, TheTableOnTheCommandLineWinsOverTheConfigs) {
         << run;
 }
 
-TEST_F(TrainStart, AnotherLengthThanTheFilesHasAWarmUpOfItsOwn) {
+TEST_F(TrainStart, ChangedTrainingLengthRecomputesTheWarmUp) {
   const std::string small = " --layers 1 --width 8 --ffn 8 --heads 2 --threads 1 --batch-size 8 ";
   ASSERT_EQ(train("t.csv -o long --epochs 20" + small).code, 0);
   EXPECT_NE(scratch.read("long/config.toml").find("warmup-steps = 8\n"), std::string::npos)
@@ -193,7 +192,7 @@ TEST_F(TrainStart, AnotherLengthThanTheFilesHasAWarmUpOfItsOwn) {
   EXPECT_NE(scratch.read("short/config.toml").find("warmup-steps = 2\n"), std::string::npos);
 }
 
-TEST_F(TrainStart, AStartThatHasSeenTheTestPartIsSaid) {
+TEST_F(TrainStart, WarnsIfInitialWeightsWereTrainedOnTestMolecules) {
   ASSERT_EQ(train("t.csv -o first" + kTiny).code, 0);
   const auto warning_of = [&](const std::string& arguments) {
     scratch.run("", "rm -rf other");
@@ -206,37 +205,37 @@ TEST_F(TrainStart, AStartThatHasSeenTheTestPartIsSaid) {
   const std::string leak = warning_of("t.csv --seed 7 --from first");
   EXPECT_NE(leak, "");
   EXPECT_EQ(warning_of("t.csv --seed 7 --from first/model.safetensors"), leak);
-  std::string turned = "smiles,y\n";
+  std::string reversed = "smiles,y\n";
   for (const std::string& line : lines_of(scratch.read("t.csv")))
     if (const auto cells = cells_of(line); cells[0] != "smiles")
-      turned += std::string(cells[0].rbegin(), cells[0].rend()) + "," + cells[1] + "\n";
-  scratch.write("turned.csv", turned);
-  EXPECT_EQ(warning_of("turned.csv --seed 7 --from first"), leak) << "OC is CO";
+      reversed += std::string(cells[0].rbegin(), cells[0].rend()) + "," + cells[1] + "\n";
+  scratch.write("turned.csv", reversed);
+  EXPECT_EQ(warning_of("turned.csv --seed 7 --from first"), leak) << "OC and CO are the same molecule";
   scratch.run("", "sed 's/^smiles,y/smiles,z/' t.csv > z.csv");
   EXPECT_EQ(warning_of("z.csv --seed 7 --from first"), "") << "another target";
   scratch.write("first/splits.csv", "row,id,smiles,split\n1,\"2");
-  EXPECT_EQ(warning_of("t.csv --seed 7 --from first"), "") << "a damaged list stops nothing";
+  EXPECT_EQ(warning_of("t.csv --seed 7 --from first"), "") << "a damaged splits.csv does not stop the run";
 }
 
-TEST_F(TrainStart, ResumingNeedsARunAndTakesNothingFromOne) {
+TEST_F(TrainStart, ResumeNeedsACheckpointAndChangesNoFinishedRun) {
   EXPECT_EQ(train("t.csv --resume" + kTiny).code, 2);
   EXPECT_FALSE(scratch.exists("runs"));
   ASSERT_EQ(train("t.csv -o R" + kTiny).code, 0);
   const std::string record = scratch.read("R/run.json"), weights = scratch.read("R/model.safetensors");
   ASSERT_EQ(train("--resume -o R").code, 0);
   EXPECT_EQ(scratch.read("R/run.json"), record) << "nothing was trained";
-  // Weights alone, as molgraph-import leaves them.
+  // A folder with weights only, as molgraph-import writes it.
   ASSERT_EQ(scratch.run("", "mkdir W && cp R/model.safetensors W").code, 0);
   const ShellResult resumed = train("t.csv --resume -o W" + kTiny);
   EXPECT_EQ(resumed.code, 2) << resumed.err;
   EXPECT_EQ(scratch.read("W/model.safetensors"), weights);
-  // A finished run whose weights were put elsewhere.
+  // A finished run whose weights were moved.
   ASSERT_EQ(scratch.run("", "rm -r R/model.safetensors R/checkpoints").code, 0);
   EXPECT_EQ(train("t.csv -o R" + kTiny).code, 2);
   EXPECT_EQ(scratch.read("R/run.json"), record);
 }
 
-TEST_F(TrainStart, TablesOfResultsAreAligned) {
+TEST_F(TrainStart, ResultsTableIsAligned) {
   const ShellResult result = train("t.csv -o R" + kTiny);
   ASSERT_EQ(result.code, 0) << result.err;
   std::vector<std::size_t> widths;

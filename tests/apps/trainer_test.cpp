@@ -33,7 +33,7 @@ TEST(LearningRate, RisesToThePeakAndFallsToTheEnd) {
   EXPECT_NEAR(learning_rate(options, 12), 0.2, 1e-12);
 }
 
-TEST(MaskedLoss, ByHandWithMissingTargetsAndScaling) {
+TEST(MaskedLoss, MatchesHandCalculationWithMissingTargetsAndScaling) {
   const float missing = std::numeric_limits<float>::quiet_NaN();
   const torch::Tensor targets = torch::tensor({{3.0f, missing}, {5.0f, 10.0f}});
   const torch::Tensor shift = torch::tensor({1.0f, 0.0f}), scale = torch::tensor({2.0f, 5.0f});
@@ -49,12 +49,12 @@ TEST(MaskedLoss, ByHandWithMissingTargetsAndScaling) {
   EXPECT_FLOAT_EQ(masked_loss(Loss::huber, scaled, targets, shift, scale).sum.item<float>(), 0.5f + 2.5f);
 }
 
-// Energies of -500,000 +- 0.05: a float32 there is 0.03 away from the next.
-TEST(MaskedLoss, ALargeMeanTakesNoDigitFromTheDifferences) {
+// Energies of -500,000 +- 0.05: float32 values there are 0.03 apart.
+TEST(MaskedLoss, LargeMeanLosesNoPrecision) {
   const auto f64 = torch::kFloat64;
   const torch::Tensor targets = torch::tensor({{-500000.01}, {-499999.97}}, f64);
   const torch::Tensor shift = torch::tensor({-500000.0}, f64), scale = torch::tensor({0.05}, f64);
-  const torch::Tensor scaled = torch::tensor({{0.1f}, {0.4f}});  // wanted: -0.2 and 0.6
+  const torch::Tensor scaled = torch::tensor({{0.1f}, {0.4f}});  // scaled targets: -0.2 and 0.6
   EXPECT_NEAR(masked_loss(Loss::l1, scaled, targets, shift, scale).sum.item<double>(), 0.3 + 0.2, 1e-6);
   const LossSlope slope = loss_slope(Loss::mse, targets, shift, scale, 0.5);
   float derivative = 0;
@@ -62,7 +62,7 @@ TEST(MaskedLoss, ALargeMeanTakesNoDigitFromTheDifferences) {
   EXPECT_NEAR(derivative, 0.4 - 0.6, 1e-6);
 }
 
-TEST(MaskedLoss, ClassificationByHand) {
+TEST(MaskedLoss, ClassificationMatchesHandCalculation) {
   const float missing = std::numeric_limits<float>::quiet_NaN();
   const torch::Tensor zero = torch::zeros({1}), one = torch::ones({1});
   const torch::Tensor logits = torch::tensor({{0.0f}, {2.0f}, {9.0f}});
@@ -75,10 +75,10 @@ TEST(MaskedLoss, ClassificationByHand) {
   EXPECT_NEAR(ce.sum.item<double>(), std::log1p(std::exp(-1.0)), 1e-6);
 }
 
-TEST(BoundedLoss, CostsNothingOnTheAllowedSideByHand) {
+TEST(BoundedLoss, IsZeroOnTheAllowedSide) {
   struct Case {
     Loss loss;
-    double scaled, wanted;
+    double scaled, target;
     int bound;
     double value, slope;
   };
@@ -88,49 +88,49 @@ TEST(BoundedLoss, CostsNothingOnTheAllowedSideByHand) {
         Case{Loss::mse, 5, 2, -1, 9, 6}, Case{Loss::huber, 0, 2, 1, 1.5, -1}, Case{Loss::huber, 1.5, 2, 1, 0.125, -0.5},
         Case{Loss::huber, 2.5, 2, 1, 0, 0}, Case{Loss::huber, 5, 2, -1, 2.5, 1}, Case{Loss::l1, 5, 2, 0, 3, 1},
         Case{Loss::mse, 2, 2, 1, 0, 0}}) {
-    EXPECT_DOUBLE_EQ(target_loss(c.loss, c.scaled, c.wanted, c.bound), c.value);
-    EXPECT_DOUBLE_EQ(target_slope(c.loss, c.scaled, c.wanted, c.bound), c.slope);
+    EXPECT_DOUBLE_EQ(target_loss(c.loss, c.scaled, c.target, c.bound), c.value);
+    EXPECT_DOUBLE_EQ(target_slope(c.loss, c.scaled, c.target, c.bound), c.slope);
   }
-  EXPECT_TRUE(std::isnan(target_loss(Loss::mse, std::nan(""), 2.0, 1))) << "what is no number keeps to no limit";
+  EXPECT_TRUE(std::isnan(target_loss(Loss::mse, std::nan(""), 2.0, 1))) << "NaN satisfies no limit";
 }
 
-TEST(BoundedLoss, SlopesAreDifferencesOfTheLoss) {
-  constexpr double kStep = 1e-6;  // far from the kinks, an error of 1e-10 at most
+TEST(BoundedLoss, SlopesMatchFiniteDifferences) {
+  constexpr double kStep = 1e-6;  // away from the kinks, the error is at most 1e-10
   for (const Loss loss : {Loss::l1, Loss::mse, Loss::huber})
     for (const int bound : {-1, 0, 1})
       for (const double scaled : {-3.1, -0.6, 0.3, 0.9, 2.7}) {
         const double difference =
             (target_loss(loss, scaled + kStep, 0.5, bound) - target_loss(loss, scaled - kStep, 0.5, bound)) /
             (2 * kStep);
-        EXPECT_NEAR(target_slope(loss, scaled, 0.5, bound), difference, 1e-8) << scaled << " beside " << bound;
+        EXPECT_NEAR(target_slope(loss, scaled, 0.5, bound), difference, 1e-8) << scaled << ", bound " << bound;
       }
 }
 
-TEST(BoundedLoss, AutogradAndTheEnginesSlopesAreOne) {
+TEST(BoundedLoss, EngineSlopesMatchAutograd) {
   const auto f64 = torch::kFloat64;
   const double missing = std::numeric_limits<double>::quiet_NaN();
   const torch::Tensor targets = torch::tensor({{3.0, missing}, {5.0, 10.0}, {1.0, -5.0}}, f64);
   const torch::Tensor shift = torch::tensor({1.0, 0.0}, f64), scale = torch::tensor({2.0, 5.0}, f64);
   const LabelTerms terms{torch::tensor({{1, 0}, {-1, 1}, {1, -1}}, torch::kInt8)};
-  // Wanted: 1, -, 2, 2, 0, -1; allowed are above, -, below, above, above, below.
+  // Scaled targets: 1, -, 2, 2, 0, -1. Allowed sides: above, -, below, above, above, below.
   const torch::Tensor raw = torch::tensor({{0.25f, 7.0f}, {2.5f, 5.0f}, {3.0f, -3.0f}});
   for (const Loss loss : {Loss::l1, Loss::mse, Loss::huber}) {
     torch::Tensor scaled = raw.clone().set_requires_grad(true);
     const LossSum sum = masked_loss(loss, scaled, targets, shift, scale, terms);
-    EXPECT_EQ(sum.count, 5) << "a limit is a label";
+    EXPECT_EQ(sum.count, 5) << "a limit counts as a label";
     EXPECT_FLOAT_EQ(sum.sum.item<float>(), target_loss(loss, 0.25f, 1.0f) + target_loss(loss, 2.5f, 2.0f));
     (sum.sum * 0.5).backward();
     const LossSlope slope = loss_slope(loss, targets, shift, scale, 0.5, terms);
     for (std::size_t molecule = 0; molecule < 3; ++molecule) {
       const auto row = static_cast<std::int64_t>(molecule);
-      float own[2];
-      slope(molecule, raw[row].const_data_ptr<float>(), own);
-      for (int t = 0; t < 2; ++t) EXPECT_FLOAT_EQ(own[t], scaled.grad()[row][t].item<float>()) << row << ", " << t;
+      float slopes[2];
+      slope(molecule, raw[row].const_data_ptr<float>(), slopes);
+      for (int t = 0; t < 2; ++t) EXPECT_FLOAT_EQ(slopes[t], scaled.grad()[row][t].item<float>()) << row << ", " << t;
     }
   }
 }
 
-TEST(MixedLoss, IsEachTargetsOwnInBothEngines) {
+TEST(MixedLoss, UsesTheLossOfEachTargetInBothEngines) {
   const double missing = std::numeric_limits<double>::quiet_NaN();
   Task task{TaskKind::regression, {"a", "b", "c"}, {"", "", ""}, 0, {}};
   task.set_kinds({TaskKind::binary, TaskKind::regression, TaskKind::binary});
@@ -147,15 +147,15 @@ TEST(MixedLoss, IsEachTargetsOwnInBothEngines) {
   sum.sum.backward();
   const LossSlope slope = loss_slope(losses, targets, shift, scale, 1);
   for (std::int64_t row = 0; row < 2; ++row) {
-    float own[3];
-    slope(static_cast<std::size_t>(row), raw[row].const_data_ptr<float>(), own);
-    for (int t = 0; t < 3; ++t) EXPECT_NEAR(own[t], scaled.grad()[row][t].item<float>(), 1e-6) << row << ", " << t;
+    float slopes[3];
+    slope(static_cast<std::size_t>(row), raw[row].const_data_ptr<float>(), slopes);
+    for (int t = 0; t < 3; ++t) EXPECT_NEAR(slopes[t], scaled.grad()[row][t].item<float>(), 1e-6) << row << ", " << t;
   }
   EXPECT_NO_THROW(check_loss(Loss::huber, TaskKind::mixed));
   EXPECT_THROW(check_loss(Loss::bce, TaskKind::mixed), UsageError);
 }
 
-TEST(MixedLoss, ThreeLossesAreEachTargetsOwnInBothEngines) {
+TEST(MixedLoss, UsesThreeLossesInBothEngines) {
   const double missing = std::numeric_limits<double>::quiet_NaN();
   MoleculeSet set;
   set.task = {TaskKind::regression, {"d", "c", "y", "none"}, {"", "", "", ""}, 0, {}};
@@ -171,19 +171,19 @@ TEST(MixedLoss, ThreeLossesAreEachTargetsOwnInBothEngines) {
   torch::Tensor scaled = raw.clone().set_requires_grad(true);
   const LossSum sum = masked_loss(losses, scaled, targets, shift, scale, terms);
   EXPECT_EQ(sum.count, 3);
-  // mse of 0.5 beside 2, bce of 0 beside 1, l1 of 3 beside 1.
+  // Outputs and scaled targets: mse of 0.5 and 2, bce of 0 and 1, l1 of 3 and 1.
   EXPECT_NEAR(sum.sum.item<double>(), 0.5 * 2.25 + 2 * std::log(2.0) + 4 * 2.0, 1e-6);
   sum.sum.backward();
   const LossSlope slope = loss_slope(losses, targets, shift, scale, 1, terms);
   for (std::int64_t row = 0; row < 2; ++row) {
-    float own[4];
-    slope(static_cast<std::size_t>(row), raw[row].const_data_ptr<float>(), own);
-    for (int t = 0; t < 4; ++t) EXPECT_NEAR(own[t], scaled.grad()[row][t].item<float>(), 1e-6) << row << ", " << t;
+    float slopes[4];
+    slope(static_cast<std::size_t>(row), raw[row].const_data_ptr<float>(), slopes);
+    for (int t = 0; t < 4; ++t) EXPECT_NEAR(slopes[t], scaled.grad()[row][t].item<float>(), 1e-6) << row << ", " << t;
   }
 }
 
-// Before the targets' mean and deviation were kept in double.
-TEST(Checkpoint, OneOfFloat32ScalingIsStillRead) {
+// Earlier versions stored the mean and deviation of the targets in float32.
+TEST(Checkpoint, ReadsFloat32TargetScaling) {
   const test::Scratch scratch;
   const std::string path = scratch.path("checkpoint.safetensors");
   write_checkpoint(path, "run", {}, {{"model.target_shift", torch::tensor({-2.5f})}});
@@ -200,7 +200,7 @@ struct Line : torch::nn::Module {
   torch::Tensor weight;
 };
 
-/// Says its first weight of every molecule.
+/// A model that predicts its first weight for every molecule.
 Trainable constant_model(const std::shared_ptr<Line>& module) {
   Trainable trainable;
   trainable.module = module;
@@ -216,7 +216,7 @@ Trainable constant_model(const std::shared_ptr<Line>& module) {
   return trainable;
 }
 
-TEST(RunControl, StopsATrainingThatHearsOfNothingElse) {
+TEST(RunControl, StopsTrainingThatResumesToTheSameWeights) {
   MoleculeSet set;
   set.task = {TaskKind::regression, {"y"}, {""}, 0, {}};
   set.featurizer.features = Features::zinc;
@@ -234,18 +234,18 @@ TEST(RunControl, StopsATrainingThatHearsOfNothingElse) {
 
   options.folder = scratch.path("whole");
   const auto whole = std::make_shared<Line>();
-  EXPECT_EQ(train(constant_model(whole), set, split, options, false).steps, 8);  // nobody asks, nobody hears
+  EXPECT_EQ(train(constant_model(whole), set, split, options, false).steps, 8);  // without a RunControl
 
   options.folder = scratch.path("stopped");
   TrainerOptions stopping = options;
   std::int64_t done = 0;
-  std::string pieces, notes;
+  std::string progress, notes;
   stopping.control.stop_signal = [&] { return done == 2 ? 15 : 0; };
   stopping.control.begin = [&](const std::string& what, const std::string& unit, std::int64_t total) {
-    pieces += what + " of " + std::to_string(total) + " " + unit + "; ";
+    progress += what + " of " + std::to_string(total) + " " + unit + "; ";
   };
   stopping.control.advance = [&](std::int64_t so_far, std::int64_t, const std::string&) { done = so_far; };
-  stopping.control.end = [&] { pieces += "end; "; };
+  stopping.control.end = [&] { progress += "end; "; };
   stopping.control.note = [&](const std::string& line) { notes += line + "; "; };
   int signal = 0;
   try {
@@ -254,14 +254,14 @@ TEST(RunControl, StopsATrainingThatHearsOfNothingElse) {
     signal = stopped.signal;
   }
   EXPECT_EQ(signal, 15);
-  EXPECT_EQ(pieces, "Training of 8 steps; end; ");
+  EXPECT_EQ(progress, "Training of 8 steps; end; ");
   EXPECT_EQ(notes, "Stopped after step 3; ");
   const auto resumed = std::make_shared<Line>();
   EXPECT_EQ(train(constant_model(resumed), set, split, options, true).steps, 8);
-  EXPECT_TRUE(torch::equal(resumed->weight, whole->weight)) << "as if nothing had happened";
+  EXPECT_TRUE(torch::equal(resumed->weight, whole->weight)) << "equal to the run that was not stopped";
 }
 
-TEST(Checkpoint, RoundTripAndRefusals) {
+TEST(Checkpoint, RoundTripsAndRejectsOtherRunsAndDamage) {
   const test::Scratch scratch;
   const std::string path = scratch.path("checkpoint.safetensors");
   Line line;
@@ -287,7 +287,7 @@ TEST(Checkpoint, RoundTripAndRefusals) {
   EXPECT_EQ(back.loss_sum, state.loss_sum);
   EXPECT_EQ(back.metrics_csv, state.metrics_csv);
   fresh.set_updates(1);
-  // Both go on in the same way, bit for bit.
+  // Both continue in the same way, bit for bit.
   for (auto [module, by] : {std::pair{&line, &optimizer}, std::pair{&other, &fresh}}) {
     by->zero_grad();
     (module->weight * module->weight).sum().backward();
@@ -295,7 +295,7 @@ TEST(Checkpoint, RoundTripAndRefusals) {
   }
   EXPECT_TRUE(torch::equal(line.weight, other.weight));
   EXPECT_THROW(read_checkpoint(path, "run B", into), FileError);
-  // Before it could be left open, --out-of-fold was true or false.
+  // Earlier versions had no `auto`: --out-of-fold was true or false.
   for (const auto& [before, now] : {std::pair("false", "'off'"), std::pair("true", "'on'")}) {
     write_checkpoint(path, std::string("a = 1\nout-of-fold = ") + before + "\n", state, tensors);
     EXPECT_EQ(read_checkpoint(path, std::string("a = 1\nout-of-fold = ") + now + "\n", into).step, 1) << before;
@@ -319,7 +319,7 @@ TEST(WeightAverage, FollowsTheWeightsAndSwaps) {
   EXPECT_TRUE(torch::allclose(line.weight, torch::tensor({5.0f, 2.0f})));
 }
 
-TEST(Optimizer, TakesTheStepsOfTorchsAdamW) {
+TEST(Optimizer, StepsMatchTorchAdamW) {
   Line ours, theirs;
   Optimizer optimizer(
       ours, [](const std::string&) { return false; }, 0.1);
@@ -337,7 +337,7 @@ TEST(Optimizer, TakesTheStepsOfTorchsAdamW) {
   EXPECT_TRUE(torch::allclose(ours.weight, theirs.weight, 1e-6, 1e-6)) << ours.weight << theirs.weight;
 }
 
-TEST(Optimizer, DecayIsExemptByNameAndClippingBoundsTheNorm) {
+TEST(Optimizer, ExemptsNamesFromDecayAndClipsTheNorm) {
   Line decayed, exempt;
   Optimizer first(
       decayed, [](const std::string&) { return false; }, 0.5);
@@ -351,7 +351,7 @@ TEST(Optimizer, DecayIsExemptByNameAndClippingBoundsTheNorm) {
     EXPECT_EQ(state[0].first, "adam.m.weight");
     EXPECT_NEAR(state[0].second.norm().item<double>(), 0.1 * 1.0, 1e-4);  // (1 - beta1) times a gradient of length 1
   }
-  // Adam's first step is lr in each coordinate; decay multiplies by 1 - lr * 0.5 before.
+  // Adam's first step is lr in each coordinate; before it, decay multiplies by 1 - lr * 0.5.
   EXPECT_NEAR(decayed.weight[0].item<double>(), 0.95 - 0.1, 1e-4);
   EXPECT_NEAR(exempt.weight[0].item<double>(), 1.0 - 0.1, 1e-4);
 }

@@ -1,4 +1,4 @@
-// Trees made by hand, the file that holds them, and how partners' predictions are mixed with a model's.
+// Hand-made trees, the tree file, and the blend of partner predictions with a model's predictions.
 #include "apps/scoring/trees.hpp"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ namespace {
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 constexpr std::size_t kLogP = kFingerprintBins, kWeight = kFingerprintBins + 1;
 
-/// A split whose two sides are leaves.
+/// A split with two leaves.
 std::vector<TreeNode> stump(std::int32_t feature, float threshold, float left, float right, bool missing_left) {
   return {{.feature = feature, .threshold = threshold, .left = 1, .right = 2, .missing_left = missing_left},
           {.value = left},
@@ -48,7 +48,7 @@ void end_output(Trees& trees, double base, double scale) {
   trees.output_offset.push_back(static_cast<std::int64_t>(trees.tree_offset.size()) - 1);
 }
 
-/// logp < 2 or a count of column 3 below 2: see the tests.
+/// y: two stumps (logp < 2, count of column 3 < 1.5). active: one tree (logp < 0, else weight < 300).
 Trees two_targets() {
   Trees trees{.descriptors = {"logp", "weight"},
               .targets = {{.name = "y", .kind = TaskKind::regression, .share = 0.75},
@@ -75,7 +75,7 @@ std::vector<float> row(float logp, float weight, float count3 = kNaN) {
 
 double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
-TEST(Trees, GoLeftBelowTheThresholdAndWhereTheyAreToldWhenANumberIsMissing) {
+TEST(Trees, FollowThresholdsAndDirectionsOfMissingValues) {
   const Trees trees = two_targets();
   ASSERT_EQ(trees_problem(trees), "");
   double values[2];
@@ -91,7 +91,7 @@ TEST(Trees, GoLeftBelowTheThresholdAndWhereTheyAreToldWhenANumberIsMissing) {
   expect(row(-0.5F, 400, 2), 100 + 0.5 * (-1 + 20), 0.25 - 2);
 }
 
-TEST(Trees, ClassesGoThroughASoftmax) {
+TEST(Trees, ClassProbabilitiesAreASoftmax) {
   Trees trees{.targets = {{.name = "c", .kind = TaskKind::multiclass, .classes = 3}}};
   for (const float leaf : {1.0F, 0.0F, -1.0F}) {
     add_tree(trees, stump(0, 0.5F, 0, leaf, true));
@@ -109,14 +109,14 @@ TEST(Trees, ClassesGoThroughASoftmax) {
   EXPECT_DOUBLE_EQ(values[2], std::exp(-2.0) / total);
 }
 
-TEST(Blend, PartnersHaveTheirSharesAndTheModelTheRest) {
+TEST(Blend, ModelHasTheShareThatPartnersLeave) {
   std::vector<BlendTarget> trees{{.name = "y", .share = 0.5},
                                  {.name = "c", .kind = TaskKind::multiclass, .classes = 2}};
   std::vector<BlendTarget> process = trees;
   process[0].share = 0.125;
   process[1].share = 0.25;
-  const std::vector<double> of_trees{8, 0.1, 0.9}, of_process{-2, 0.4, 0.6};
-  const std::vector<PartnerPrediction> both{{trees, of_trees}, {process, of_process}};
+  const std::vector<double> tree_values{8, 0.1, 0.9}, process_values{-2, 0.4, 0.6};
+  const std::vector<PartnerPrediction> both{{trees, tree_values}, {process, process_values}};
   double values[] = {4, 0.8, 0.2};
   blend_predictions(both, values);
   EXPECT_DOUBLE_EQ(values[0], 0.375 * 4 + 0.5 * 8 - 0.125 * 2);
@@ -126,7 +126,7 @@ TEST(Blend, PartnersHaveTheirSharesAndTheModelTheRest) {
   EXPECT_DOUBLE_EQ(values[1], 0.75 * 0.8 + 0.25 * 0.4);
 }
 
-TEST(Trees, ProblemsAreNamed) {
+TEST(Trees, ProblemsNameTheInvalidPart) {
   const auto problem = [](const std::function<void(Trees&)>& damage) {
     Trees trees = two_targets();
     damage(trees);
@@ -160,7 +160,7 @@ TEST(Trees, ProblemsAreNamed) {
   EXPECT_EQ(problem([](Trees& t) { t.targets[1].classes = 2; }), "active has 2 outputs");
 }
 
-/// The same for a task of one kind.
+/// The same trees for two regression targets.
 Trees two_numbers() {
   Trees trees = two_targets();
   trees.targets[1] = {.name = "z", .share = 0.5};
@@ -178,10 +178,10 @@ class TreeFile : public ::testing::Test {
  protected:
   std::string path() const { return scratch_.file("trees.safetensors"); }
   Trees read() const { return read_trees(path(), task_of_two_numbers(), featurizer_); }
-  std::string complaint() const {
+  std::string error_message() const {
     return testing::message_of<FileError>([&] { read(); });
   }
-  /// Writes the file of two_numbers() anew with something changed.
+  /// Writes the file of two_numbers() and applies `change` to it.
   void rewrite(const std::function<void(SafetensorsFile&)>& change) const {
     write_trees(path(), two_numbers(), featurizer_);
     testing::rewrite(path(), change);
@@ -191,17 +191,17 @@ class TreeFile : public ::testing::Test {
   FeaturizerOptions featurizer_;
 };
 
-TEST_F(TreeFile, HoldsAllOfThem) {
+TEST_F(TreeFile, RoundTripKeepsAllTrees) {
   write_trees(path(), two_numbers(), featurizer_);
-  const Trees wanted = two_numbers(), trees = read();
-  EXPECT_EQ(trees.descriptors, wanted.descriptors);
-  EXPECT_EQ(trees.tree_offset, wanted.tree_offset);
-  EXPECT_EQ(trees.output_offset, wanted.output_offset);
-  EXPECT_EQ(trees.base, wanted.base);
-  EXPECT_EQ(trees.scale, wanted.scale);
-  ASSERT_EQ(trees.nodes.size(), wanted.nodes.size());
+  const Trees expected = two_numbers(), trees = read();
+  EXPECT_EQ(trees.descriptors, expected.descriptors);
+  EXPECT_EQ(trees.tree_offset, expected.tree_offset);
+  EXPECT_EQ(trees.output_offset, expected.output_offset);
+  EXPECT_EQ(trees.base, expected.base);
+  EXPECT_EQ(trees.scale, expected.scale);
+  ASSERT_EQ(trees.nodes.size(), expected.nodes.size());
   for (std::size_t i = 0; i < trees.nodes.size(); ++i) {
-    const TreeNode &one = trees.nodes[i], &other = wanted.nodes[i];
+    const TreeNode &one = trees.nodes[i], &other = expected.nodes[i];
     EXPECT_EQ(std::tie(one.feature, one.threshold, one.value, one.left, one.right, one.missing_left),
               std::tie(other.feature, other.threshold, other.value, other.left, other.right, other.missing_left));
   }
@@ -210,7 +210,7 @@ TEST_F(TreeFile, HoldsAllOfThem) {
   EXPECT_EQ(trees.targets[1].name, "z");
 }
 
-TEST_F(TreeFile, OfAnotherTaskFeaturiserOrVersionIsRefused) {
+TEST_F(TreeFile, RejectsAnotherTaskFeaturiserOrVersion) {
   write_trees(path(), two_numbers(), featurizer_);
   Task other = task_of_two_numbers();
   other.names[1] = "x";
@@ -228,10 +228,11 @@ TEST_F(TreeFile, OfAnotherTaskFeaturiserOrVersionIsRefused) {
     std::string& about = file.metadata["molgraph.trees"];
     about.replace(about.find("\"version\":3"), 11, "\"version\":4");
   });
-  EXPECT_NE(complaint().find("has version 4; this program reads version 2 to 3"), std::string::npos) << complaint();
+  EXPECT_NE(error_message().find("has version 4; this program reads version 2 to 3"), std::string::npos)
+      << error_message();
 }
 
-TEST_F(TreeFile, OfVersion2HoldsTheModelsShare) {
+TEST_F(TreeFile, Version2ContainsTheModelsShare) {
   rewrite([](SafetensorsFile& file) {
     std::string& about = file.metadata["molgraph.trees"];
     about.replace(about.find("\"version\":3"), 11, "\"version\":2");
@@ -240,12 +241,12 @@ TEST_F(TreeFile, OfVersion2HoldsTheModelsShare) {
     file.tensors.insert(std::move(share));
   });
   const Trees trees = read();
-  EXPECT_EQ(trees.targets[0].share, 0.25);  // the numbers were written as the trees' 0.75 and 0.5
+  EXPECT_EQ(trees.targets[0].share, 0.25);  // the file has 0.75, which version 2 reads as the model's share
   EXPECT_EQ(trees.targets[1].share, 0.5);
 }
 
-TEST_F(TreeFile, DamageIsAnErrorThatSaysWhere) {
-  EXPECT_NE(complaint().find(path()), std::string::npos);  // no file
+TEST_F(TreeFile, DamageGivesAnErrorThatNamesTheFile) {
+  EXPECT_NE(error_message().find(path()), std::string::npos);  // no file
   const auto number = [](const char* tensor, std::size_t at, auto value) {
     return [=](SafetensorsFile& file) {
       std::memcpy(file.tensors.at(tensor).bytes.data() + at * sizeof(value), &value, sizeof(value));
@@ -279,18 +280,18 @@ TEST_F(TreeFile, DamageIsAnErrorThatSaysWhere) {
       {[](SafetensorsFile& file) { file.metadata["molgraph.trees"] = "{\"version\": 2}"; }, "damaged trees"},
       {[](SafetensorsFile& file) { file.metadata.erase("molgraph.trees"); }, "contains no trees"},
   };
-  for (const auto& [change, what] : cases) {
+  for (const auto& [change, message] : cases) {
     rewrite(change);
-    EXPECT_NE(complaint().find(path()), std::string::npos) << what;
-    EXPECT_NE(complaint().find(what), std::string::npos) << what << ": " << complaint();
+    EXPECT_NE(error_message().find(path()), std::string::npos) << message;
+    EXPECT_NE(error_message().find(message), std::string::npos) << message << ": " << error_message();
   }
-  // Bytes changed without anybody's help: the checksum sees it.
+  // The checksum detects a changed byte.
   write_trees(path(), two_numbers(), featurizer_);
   std::fstream file(path(), std::ios::in | std::ios::out | std::ios::binary);
   file.seekp(-3, std::ios::end);
   file.put('x');
   file.close();
-  EXPECT_NE(complaint(), "");
+  EXPECT_NE(error_message(), "");
 }
 
 }  // namespace

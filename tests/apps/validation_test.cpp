@@ -12,7 +12,7 @@ constexpr float kNoLabel = std::numeric_limits<float>::quiet_NaN();
 
 Task task_of(TaskKind kind, int classes = 0) { return {kind, {"y"}, {""}, classes, {}}; }
 
-TEST(Validation, TheMetricWhereThereIsOne) {
+TEST(Validation, UsesTheMetricIfItIsDefined) {
   const Task task = task_of(TaskKind::binary);
   const Validation by_metric(Metric::roc_auc, Loss::bce, task, {0, 1, 1}, {1});
   EXPECT_TRUE(by_metric.possible());
@@ -22,20 +22,21 @@ TEST(Validation, TheMetricWhereThereIsOne) {
   EXPECT_TRUE(by_metric.better(0.9, 0.8));
 }
 
-TEST(Validation, TheLossWhereTheMetricMeansNothing) {
+TEST(Validation, UsesTheLossIfTheMetricIsUndefined) {
   const Task task = task_of(TaskKind::binary);
   const Validation by_loss(Metric::roc_auc, Loss::bce, task, {0, 0, kNoLabel}, {1});
   EXPECT_TRUE(by_loss.possible() && by_loss.by_loss());
   EXPECT_EQ(by_loss.name(), "loss");
   EXPECT_NE(by_loss.warning().find("no roc-auc (one class only)"), std::string::npos) << by_loss.warning();
   EXPECT_NEAR(by_loss.value({0.1f, 0.5f, 0.9f}), -(std::log(0.9) + std::log(0.5)) / 2, 1e-6);
-  EXPECT_TRUE(std::isfinite(by_loss.value({1.0f, 1.0f, 0.0f}))) << "a certain mistake is a large loss, no infinity";
-  EXPECT_TRUE(by_loss.better(0.1, 0.2)) << "a smaller loss is better, a larger roc-auc would be";
+  EXPECT_TRUE(std::isfinite(by_loss.value({1.0f, 1.0f, 0.0f})))
+      << "a confident wrong prediction has a large but finite loss";
+  EXPECT_TRUE(by_loss.better(0.1, 0.2)) << "a smaller loss is better; of roc-auc, a larger value is";
   EXPECT_FALSE(Validation(Metric::roc_auc, Loss::bce, task, {kNoLabel}, {1}).possible());
   EXPECT_FALSE(Validation(Metric::roc_auc, Loss::bce, task, {}, {1}).possible());
 }
 
-TEST(Validation, LossesOfPredictionsByHand) {
+TEST(Validation, LossesMatchHandCalculations) {
   const Task numbers = task_of(TaskKind::regression), classes = task_of(TaskKind::multiclass, 3);
   const std::vector<double> targets{1, 5, kNoLabel}, predictions{2, 11, 7}, scale{2};  // differences 0.5 and 3
   EXPECT_NEAR(loss_of_predictions(Loss::l1, numbers, predictions, targets, scale), 1.75, 1e-12);
@@ -45,35 +46,35 @@ TEST(Validation, LossesOfPredictionsByHand) {
               -(std::log(0.5) + std::log(0.6)) / 2, 1e-6);
   EXPECT_TRUE(std::isnan(loss_of_predictions(Loss::l1, numbers, {1}, {kNoLabel}, scale)));
   const Validation constant(Metric::r2, Loss::l1, numbers, {0.1f, 0.1f}, {1});
-  EXPECT_TRUE(constant.by_loss()) << "r2 of a constant target chooses nothing";
+  EXPECT_TRUE(constant.by_loss()) << "r2 of a constant target is undefined";
 }
 
-TEST(Validation, WeightsOfTargetsMakeAWeightedMeanOverLabels) {
+TEST(Validation, TargetWeightsGiveAWeightedMeanOverLabels) {
   Task task{TaskKind::regression, {"y", "c"}, {"", ""}, 0, {}};
   task.set_kinds({TaskKind::regression, TaskKind::binary});
   const Losses losses(Loss::mse, task);
   const std::vector<double> targets{1, 1, 5, kNoLabel, 3, kNoLabel}, predictions{2, 0.8, 11, 0.5, 3, 0.1}, scale{2, 1};
-  // Squares of 0.5, 3 and 0 weigh 2 each, one class 10: 16 in all.
-  const double wanted = (2 * (0.25 + 9) - 10 * std::log(0.8)) / 16;
-  EXPECT_NEAR(loss_of_predictions(losses, task, predictions, targets, scale, {2, 10}), wanted, 1e-12);
-  EXPECT_NEAR(Validation(Metric::loss, losses, task, targets, scale, {2, 10}).value(predictions), wanted, 1e-12);
+  // The squares of 0.5, 3 and 0 have weight 2 each, the one class label has weight 10: the weights sum to 16.
+  const double expected = (2 * (0.25 + 9) - 10 * std::log(0.8)) / 16;
+  EXPECT_NEAR(loss_of_predictions(losses, task, predictions, targets, scale, {2, 10}), expected, 1e-12);
+  EXPECT_NEAR(Validation(Metric::loss, losses, task, targets, scale, {2, 10}).value(predictions), expected, 1e-12);
 }
 
-TEST(Validation, AMixedTaskGoesByTheMeanOfItsTargetsLosses) {
+TEST(Validation, MixedTaskUsesTheMeanLossOfItsTargets) {
   Task task{TaskKind::regression, {"y", "c"}, {"", ""}, 0, {}};
   task.set_kinds({TaskKind::regression, TaskKind::binary});
   const Losses losses(Loss::mse, task);
   EXPECT_EQ(losses.of(0), Loss::mse);
   EXPECT_EQ(losses.of(1), Loss::bce);
   const std::vector<double> targets{1, 1, 5, kNoLabel, 3, kNoLabel}, predictions{2, 0.8, 11, 0.5, 3, 0.1}, scale{2, 1};
-  // Squares of 0.5, 3 and 0; one class.
-  const double wanted = ((0.25 + 9) / 3 - std::log(0.8)) / 2;
-  EXPECT_NEAR(loss_of_predictions(losses, task, predictions, targets, scale), wanted, 1e-12);
+  // The mean of the squares of 0.5, 3 and 0, and the loss of one class label.
+  const double expected = ((0.25 + 9) / 3 - std::log(0.8)) / 2;
+  EXPECT_NEAR(loss_of_predictions(losses, task, predictions, targets, scale), expected, 1e-12);
   const Validation validation(Metric::loss, losses, task, targets, scale);
   EXPECT_TRUE(validation.possible());
-  EXPECT_FALSE(validation.by_loss()) << "the loss is no makeshift here";
+  EXPECT_FALSE(validation.by_loss()) << "the loss is the metric here, not a replacement";
   EXPECT_EQ(validation.name(), "loss");
-  EXPECT_NEAR(validation.value(predictions), wanted, 1e-12);
+  EXPECT_NEAR(validation.value(predictions), expected, 1e-12);
   EXPECT_TRUE(validation.better(0.1, 0.2));
   EXPECT_FALSE(Validation(Metric::loss, losses, task, {kNoLabel, kNoLabel}, scale).possible());
 }

@@ -1,4 +1,4 @@
-// The reference against loops, against finite differences, in float32, and in other batches.
+// The reference compared with the formula and with finite differences, in float32 and in other batches.
 #include <gtest/gtest.h>
 
 #include "tests/attention/runs.hpp"
@@ -17,7 +17,7 @@ double largest_difference(const Tensor& a, const Tensor& b) { return (a - b).abs
 
 class EveryCase : public testing::TestWithParam<AttentionCase> {};
 
-TEST_P(EveryCase, EqualsTheFormulaInLoops) {
+TEST_P(EveryCase, MatchesTheFormula) {
   const AttentionInputs in = make_inputs(GetParam());
   EXPECT_LT(largest_difference(run_reference(GetParam(), in), run_formula(GetParam(), in)), kExact);
 }
@@ -25,7 +25,7 @@ TEST_P(EveryCase, EqualsTheFormulaInLoops) {
 TEST_P(EveryCase, GradientsEqualFiniteDifferences) {
   const AttentionInputs in = make_inputs(GetParam());
   torch::manual_seed(7);
-  // a loss that sees every output
+  // a loss that depends on every output
   const Tensor weight = torch::randn({in.batch.num_tokens(), kWidth}, torch::kFloat64);
   const auto loss = [&] { return (run_reference(GetParam(), in) * weight).sum(); };
   loss().backward();
@@ -61,7 +61,7 @@ TEST_P(EveryCase, Float32StaysCloseToFloat64) {
 INSTANTIATE_TEST_SUITE_P(Attention, EveryCase, testing::ValuesIn(attention_cases()),
                          [](const auto& instance) { return instance.param.name; });
 
-TEST(Attention, RowWithoutAllowedKeyIsZeroAndGivesNoGradient) {
+TEST(Attention, RowWithoutAllowedKeyIsZeroAndHasNoGradient) {
   const AttentionCase c{
       .name = "row", .terms = kAllTerms, .gate = {.enabled = true}, .forbidden = Forbidden::whole_row};
   const AttentionInputs in = make_inputs(c);
@@ -69,11 +69,11 @@ TEST(Attention, RowWithoutAllowedKeyIsZeroAndGivesNoGradient) {
   const std::int64_t row = in.batch.token_offset[in.batch.size() - 1] + kForbiddenRow;
   EXPECT_EQ(z[row].abs().max().item<double>(), 0.0);
   EXPECT_TRUE(z.isfinite().all().item<bool>());
-  z[row].sum().backward();  // this row alone: nothing may receive a gradient from it
+  z[row].sum().backward();  // only this row: no input may receive a gradient from it
   for (const auto& [name, leaf] : in.leaves) EXPECT_EQ(leaf.grad().abs().max().item<double>(), 0.0) << name;
 }
 
-TEST(Attention, MoleculesDoNotSeeTheirBatch) {
+TEST(Attention, ResultsDoNotDependOnTheBatch) {
   AttentionCase c{.name = "batch", .terms = kAllTerms, .gate = {.enabled = true}, .dropout = true};
   const AttentionInputs all = make_inputs(c);
   const Tensor together = run_reference(c, all);
@@ -90,9 +90,9 @@ TEST(Attention, MoleculesDoNotSeeTheirBatch) {
   }
 }
 
-// Luo et al. 2022, Theorem 2: with equal inputs at every token, whatever enters before the softmax cannot tell
-// positions apart, because rows of the softmax sum to one; the gate behind it can.
-TEST(Attention, OnlyTheGateTellsPositionsApart) {
+// Luo et al. 2022, Theorem 2: with equal inputs at every token, terms before the softmax cannot distinguish positions,
+// because rows of the softmax sum to one. The gate after the softmax can.
+TEST(Attention, OnlyTheGateDistinguishesPositions) {
   AttentionCase c{.name = "theorem",
                   .shapes = {Shape::rings},
                   .terms = {.bias = true, .topology_query = true, .topology_key = true},

@@ -1,4 +1,4 @@
-// Cases of the reference's own tests, term by term; all other tests take theirs from tests/support/cases.hpp.
+// Cases for the tests of the reference, one term at a time. All other tests use tests/support/cases.hpp.
 #pragma once
 
 #include <torch/torch.h>
@@ -13,7 +13,7 @@
 
 namespace molgraph::test {
 
-/// Graphs of the cases: what each one is there for.
+/// Graphs of the cases, and what each one tests.
 enum class Shape {
   atom,   ///< one atom: two tokens
   salt,   ///< a triangle and a single atom: UNREACHABLE pairs
@@ -71,7 +71,7 @@ inline RelationClasses classes_of(const GraphBatch& batch) {
   return {torch::tensor(topology, torch::kInt64), torch::tensor(edge, torch::kInt64), {}};
 }
 
-/// Pairs a case may forbid.
+/// Pairs that a case forbids.
 enum class Forbidden { none, some, whole_row };
 
 struct AttentionCase {
@@ -87,10 +87,10 @@ struct AttentionCase {
   bool dropout = false;
 };
 
-/// Every table; Transformer-XL's vectors and the absolute bias have cases of their own.
+/// Every table. Transformer-XL's vectors and the absolute bias have separate cases.
 inline constexpr RelationTerms kAllTerms{true, true, true, true, true, true, true};
 
-/// Every term alone, all together, both key rules, the gate in its variants, masks, dropout, and the odd molecules.
+/// Every term alone, all terms together, the key rules, the variants of the gate, masks, dropout and unusual molecules.
 inline std::vector<AttentionCase> attention_cases() {
   const auto term = [](bool RelationTerms::*member) {
     RelationTerms terms;
@@ -139,16 +139,16 @@ inline std::vector<AttentionCase> attention_cases() {
 inline constexpr int kHeads = 2;
 inline constexpr int kHeadWidth = 3;
 inline constexpr int kWidth = kHeads * kHeadWidth;
-inline constexpr int kPlaceRank = 2;  ///< of the absolute bias
+inline constexpr int kPlaceRank = 2;  ///< rank of the absolute bias
 /// The row without any allowed key in Forbidden::whole_row: this token of the batch's last molecule.
 inline constexpr std::int64_t kForbiddenRow = 1;
 
-/// The relation tables by their names; undefined = off.
+/// The relation tables by name. An undefined tensor means that the term is off.
 struct CaseTables {
   torch::Tensor spatial, topology_query, topology_key, topology_value, edge_query, edge_key, edge_value, content_bias,
       position_bias;
 
-  /// As the reference takes them.
+  /// In the form that the reference takes.
   std::vector<FilledTable> filled() const {
     const std::map<std::string, torch::Tensor> by_name{
         {"spatial", spatial},           {"topology_query", topology_query},
@@ -167,12 +167,12 @@ struct CaseTables {
   }
 };
 
-/// The gate's table alone.
+/// Only the gate's table.
 inline std::vector<FilledTable> filled_gate(const torch::Tensor& gate) {
   return {{{"gate", TermFills::gate, RelationTable::Row::topology}, gate, {}}};
 }
 
-/// Everything the operation reads, with random values; `leaves` are the differentiable ones by name.
+/// All inputs of the attention, with random values. `leaves` are the differentiable inputs by name.
 struct AttentionInputs {
   GraphBatch batch;
   RelationClasses classes;
@@ -185,14 +185,14 @@ struct AttentionInputs {
   std::vector<std::pair<std::string, torch::Tensor>> leaves;
 };
 
-/// Equal for equal cases: values come from a fixed seed in float64 and are then rounded to `dtype`.
+/// Deterministic: values come from a fixed seed in float64 and are then rounded to `dtype`.
 inline AttentionInputs make_inputs(const AttentionCase& c, torch::Dtype dtype = torch::kFloat64) {
   AttentionInputs in;
   in.batch = batch_of(c.shapes);
   in.classes = classes_of(in.batch);
   torch::manual_seed(20220613);
   const auto leaf = [&](const char* name, bool on, std::int64_t rows, std::int64_t columns, double mean = 0) {
-    const torch::Tensor value = torch::randn({rows, columns}, torch::kFloat64) + mean;  // drawn even if off
+    const torch::Tensor value = torch::randn({rows, columns}, torch::kFloat64) + mean;  // drawn even if unused
     if (!on) return torch::Tensor();
     in.leaves.emplace_back(name, value.to(dtype).requires_grad_(true));
     return in.leaves.back().second;

@@ -1,4 +1,4 @@
-// Draws, factors and noise: element by element as docs/models/formula.md section 2 counts them.
+// Random draws, dropout factors and input noise, element by element in the order of docs/models/formula.md section 2.
 #include <gtest/gtest.h>
 
 #include "attention/reference/dropout.hpp"
@@ -15,7 +15,7 @@ constexpr std::uint64_t kSeed = 0xfedcba9876543210ULL;
 constexpr std::uint32_t kStep = 77;
 constexpr double kP = 0.1;
 
-// Draw `element` straight from Philox, one at a time.
+// Draw number `element`, computed directly from Philox.
 std::uint16_t draw(std::uint32_t row, int layer, int site, std::int64_t element) {
   const std::uint32_t key[2] = {0x76543210u, 0xfedcba98u};
   const std::uint32_t counter[4] = {kStep, row, static_cast<std::uint32_t>(16 * layer + site),
@@ -35,13 +35,13 @@ struct Setting {
   DropoutMasks masks{batch, layout, mode, torch::kFloat64};
 };
 
-TEST(RandomDraws, AreTheWordsOfPhilox) {
+TEST(RandomDraws, MatchPhiloxWords) {
   const RandomStream stream{kSeed, kStep, 9, 3, RandomSite::ffn_residual};
   for (const std::int64_t count : {1, 8, 127, 128, 129, 1000}) {
     std::vector<std::uint16_t> draws(static_cast<std::size_t>(count) + 1, 4711);
     random_draws(stream, count, draws.data());
     for (std::int64_t e = 0; e < count; ++e) ASSERT_EQ(draws[e], draw(9, 3, 2, e)) << count << " " << e;
-    EXPECT_EQ(draws.back(), 4711);  // nothing behind the end is written
+    EXPECT_EQ(draws.back(), 4711);  // nothing is written past the end
   }
 }
 
@@ -92,7 +92,7 @@ TEST(Dropout, AttentionFactorsEqualScalarDraws) {
   }
 }
 
-TEST(Dropout, OffMeansNoFactors) {
+TEST(Dropout, HasNoFactorsWhenOff) {
   Setting s;
   EXPECT_FALSE(s.masks.tokens(0, RandomSite::ffn_residual, 4, 0.0).defined());
   EXPECT_TRUE(s.masks.attention(0, 2, 0.0).empty());
@@ -102,8 +102,9 @@ TEST(Dropout, OffMeansNoFactors) {
   EXPECT_TRUE(evaluation.attention(0, 2, 0.5).empty());
 }
 
-// 101 * 101 * 8 weights and a rate of 0.1: the observed rate has a deviation of 0.00105; 4.5 times that is allowed.
-TEST(Dropout, RateAndMeanAreRightAndSitesDiffer) {
+// 101 * 101 * 8 weights at a rate of 0.1: the observed rate has a standard deviation of 0.00105. The tolerance is 4.5
+// times that.
+TEST(Dropout, RateAndMeanAreCorrectAndDrawsDiffer) {
   const Setting s;
   const std::int64_t n = 101, heads = 8;
   const Tensor a = s.masks.attention(0, heads, kP).back();
@@ -117,7 +118,7 @@ TEST(Dropout, RateAndMeanAreRightAndSitesDiffer) {
   EXPECT_FALSE(torch::equal(a, DropoutMasks(s.batch, s.layout, next, torch::kFloat64).attention(0, heads, kP).back()));
 }
 
-TEST(InputNoise, IsUniformAndOfTheRightDraws) {
+TEST(InputNoise, IsUniformAndFollowsItsDraws) {
   const Setting s;
   const Tensor noise = input_noise(s.batch, 7, 0.2, s.mode, torch::kFloat64);
   EXPECT_EQ(noise.sizes(), at::IntArrayRef({s.batch.num_tokens(), 7}));

@@ -29,7 +29,7 @@ EncoderOptions small_options() {
   return options;
 }
 
-/// An encoder with parameters of its own.
+/// An encoder that owns its parameters.
 struct OwnEncoder {
   explicit OwnEncoder(const EncoderOptions& o)
       : options(o), parameters(encoder_parameters(o, kTopology.count(), kEdge.count(), Features::ogb)) {}
@@ -42,7 +42,7 @@ struct OwnEncoder {
   ParameterTree parameters;
 };
 
-// In float64 with every parameter random.
+// In float64, with random parameters.
 OwnEncoder make_encoder(const EncoderOptions& options) {
   torch::manual_seed(11);
   OwnEncoder encoder(options);
@@ -52,11 +52,11 @@ OwnEncoder make_encoder(const EncoderOptions& options) {
   return encoder;
 }
 
-double furthest(const Tensor& a, const Tensor& b) { return (a - b).abs().max().item<double>(); }
+double max_difference(const Tensor& a, const Tensor& b) { return (a - b).abs().max().item<double>(); }
 
 const ForwardMode kTraining{.training = true, .seed = 42, .step = 3, .keep_layers = {}};
 
-TEST(Encoder, ParametersHaveTheStatedNamesAndShapes) {
+TEST(Encoder, ParametersHaveTheExpectedNamesAndShapes) {
   EncoderOptions options = small_options();
   const auto shapes = [](const EncoderOptions& o) {
     std::map<std::string, std::vector<std::int64_t>> result;
@@ -83,7 +83,7 @@ TEST(Encoder, ParametersHaveTheStatedNamesAndShapes) {
   EXPECT_EQ(own.at("layers.1.gate"), (std::vector<std::int64_t>{9, 2}));
 }
 
-TEST(Encoder, StartsWithGatesOfOneAndEqualsItsUngatedTwin) {
+TEST(Encoder, InitialGatesAreOneAndHaveNoEffect) {
   EncoderOptions options = small_options();
   torch::manual_seed(5);
   const OwnEncoder gated(options);
@@ -96,7 +96,7 @@ TEST(Encoder, StartsWithGatesOfOneAndEqualsItsUngatedTwin) {
   EXPECT_TRUE(torch::equal(gated.run(batch, x, kTraining), plain.run(batch, x, kTraining)));
 }
 
-// With dropout everywhere: the draws belong to the molecule, not to its place.
+// With dropout everywhere: draws depend on the molecule, not on its position in the batch.
 TEST(Encoder, ResultsDoNotDependOnTheBatch) {
   torch::NoGradGuard no_grad;
   const OwnEncoder encoder = make_encoder(small_options());
@@ -109,18 +109,18 @@ TEST(Encoder, ResultsDoNotDependOnTheBatch) {
   const Tensor together = encoder.run(batch, x, kTraining);
   ForwardMode evaluation = kTraining;
   evaluation.training = false;
-  EXPECT_GT(furthest(together, encoder.run(batch, x, evaluation)), 0.1);  // dropout does something
+  EXPECT_GT(max_difference(together, encoder.run(batch, x, evaluation)), 0.1);  // dropout has an effect
   for (int b = 0; b < 4; ++b) {
     const GraphBatch alone = batch_of({shapes[b]}, {batch.row[b]});
-    EXPECT_LT(furthest(encoder.run(alone, part(x, b), kTraining), part(together, b)), kEncoderExact) << b;
+    EXPECT_LT(max_difference(encoder.run(alone, part(x, b), kTraining), part(together, b)), kEncoderExact) << b;
   }
   const GraphBatch reversed = batch_of({shapes[3], shapes[2], shapes[1], shapes[0]}, {15, 4, 1, 3});
   const Tensor back = encoder.run(reversed, torch::cat({part(x, 3), part(x, 2), part(x, 1), part(x, 0)}), kTraining);
-  const Tensor turned = torch::cat({part(together, 3), part(together, 2), part(together, 1), part(together, 0)});
-  EXPECT_LT(furthest(back, turned), kEncoderExact);
+  const Tensor expected = torch::cat({part(together, 3), part(together, 2), part(together, 1), part(together, 0)});
+  EXPECT_LT(max_difference(back, expected), kEncoderExact);
 }
 
-// One block of each kind, written out with LibTorch's functions around the (separately tested) attention.
+// One block of each kind, written out with LibTorch's functions and the attention, which other tests cover.
 TEST(Encoder, BlocksFollowTheirFormula) {
   torch::NoGradGuard no_grad;
   for (const bool post_ln : {false, true}) {
@@ -171,12 +171,12 @@ TEST(Encoder, BlocksFollowTheirFormula) {
       y = y + attend(norm(y, "layers.0.attention_norm"));
       y = norm(y + ffn(norm(y, "layers.0.ffn_norm")), "final_norm");
     }
-    EXPECT_LT(furthest(encoder.run(batch, x, kTraining), y.index_select(0, layout.to_packed)), kEncoderExact)
+    EXPECT_LT(max_difference(encoder.run(batch, x, kTraining), y.index_select(0, layout.to_packed)), kEncoderExact)
         << post_ln;
   }
 }
 
-TEST(Encoder, TablesOfOneLayerEqualSharedOnesWhenCopied) {
+TEST(Encoder, CopiedPerLayerTablesEqualSharedTables) {
   torch::NoGradGuard no_grad;
   EncoderOptions options = small_options();
   const OwnEncoder shared = make_encoder(options);
@@ -193,8 +193,8 @@ TEST(Encoder, TablesOfOneLayerEqualSharedOnesWhenCopied) {
   const Tensor pair_bias = torch::randn({batch.num_pairs(), 2}, torch::kFloat64);
   const Tensor expected = shared.run(batch, x, kTraining, pair_bias);
   EXPECT_TRUE(torch::equal(own.run(batch, x, kTraining, pair_bias), expected));
-  own.parameters.named_parameters()["layers.1.gate"].mul_(1.5);  // a layer's own table is read by that layer
-  EXPECT_GT(furthest(own.run(batch, x, kTraining, pair_bias), expected), 1e-3);
+  own.parameters.named_parameters()["layers.1.gate"].mul_(1.5);  // the layer reads its own table
+  EXPECT_GT(max_difference(own.run(batch, x, kTraining, pair_bias), expected), 1e-3);
 }
 
 TEST(Encoder, TiedVirtualClassesShareTheirBias) {
@@ -214,7 +214,7 @@ TEST(Encoder, TiedVirtualClassesShareTheirBias) {
   EXPECT_TRUE(torch::equal(tied.run(batch, x, kTraining), untied.run(batch, x, kTraining)));
 }
 
-TEST(Encoder, KeepsTheLayersAskedFor) {
+TEST(Encoder, KeepsTheRequestedLayers) {
   torch::NoGradGuard no_grad;
   EncoderOptions options = small_options();
   options.input_dropout = 0;
@@ -227,8 +227,8 @@ TEST(Encoder, KeepsTheLayersAskedFor) {
   ASSERT_EQ(kept.size(), 4u);
   EXPECT_TRUE(torch::equal(kept[0], y));
   EXPECT_TRUE(torch::equal(kept[2], x));
-  EXPECT_LT(furthest(encoder.parameters.norm(kept[1], "final_norm"), y), kEncoderExact);
-  EXPECT_GT(furthest(kept[3], kept[1]), 1e-3);
+  EXPECT_LT(max_difference(encoder.parameters.norm(kept[1], "final_norm"), y), kEncoderExact);
+  EXPECT_GT(max_difference(kept[3], kept[1]), 1e-3);
 }
 
 TEST(Encoder, Float32StaysCloseToFloat64) {
@@ -238,7 +238,8 @@ TEST(Encoder, Float32StaysCloseToFloat64) {
   const Tensor x = torch::randn({batch.num_tokens(), 8}, torch::kFloat64);
   const Tensor exact = encoder.run(batch, x, kTraining);
   encoder.parameters.to(torch::kFloat32);
-  EXPECT_LT(furthest(encoder.run(batch, x.to(torch::kFloat32), kTraining).to(torch::kFloat64), exact), kEncoderSingle);
+  EXPECT_LT(max_difference(encoder.run(batch, x.to(torch::kFloat32), kTraining).to(torch::kFloat64), exact),
+            kEncoderSingle);
 }
 
 TEST(Encoder, GradientReachesEveryParameter) {
@@ -252,7 +253,7 @@ TEST(Encoder, GradientReachesEveryParameter) {
   }
 }
 
-TEST(Head, AppliesTheTailThenTheLinear) {
+TEST(Head, AppliesLastMlpThenLinear) {
   torch::manual_seed(2);
   ModelPlan plan{.encoder = {.layers = 1, .width = 4, .ffn = 4, .heads = 1}, .head = {.last_mlp = 2}, .outputs = 3};
   const ParameterTree p(parameters_of(plan));
@@ -264,7 +265,7 @@ TEST(Head, AppliesTheTailThenTheLinear) {
   EXPECT_TRUE(torch::equal(head(p, {}, x), torch::linear(x, p["head.linear.weight"], p["head.linear.bias"])));
 }
 
-TEST(Parameters, MatricesAloneDecay) {
+TEST(Parameters, OnlyMatricesDecay) {
   std::set<std::string> decayed;
   for (const ParameterSpec& spec :
        encoder_parameters(small_options(), kTopology.count(), kEdge.count(), Features::ogb, "encoder.")) {

@@ -1,4 +1,4 @@
-// docs/models/encodings.md shows the table of presets as it stands in the code.
+// docs/models/encodings.md contains the code's table of presets.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -9,7 +9,7 @@
 namespace molgraph::test {
 namespace {
 
-TEST(EncodingsPage, ShowsTheTableOfTheCode) {
+TEST(EncodingsPage, ContainsTheTableOfPresets) {
   std::ifstream file(MOLGRAPH_SOURCE_DIR "/docs/models/encodings.md");
   ASSERT_TRUE(file.good());
   std::vector<std::string> shown;

@@ -1,5 +1,4 @@
-// Every preset of --encoding against the formula of its paper, written out by hand on a molecule of three atoms in a
-// row.
+// Every preset of --encoding compared with the formula of its paper, written out by hand for a chain of three atoms.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,17 +19,17 @@ constexpr std::int64_t kTokens = 4, kWidth = 6;
 constexpr int kHeads = 2, kHeadWidth = 3, kSteps = 2, kHops = 2;
 constexpr int kLongest = 1;  // the two ends are FAR
 
-/// a - b = c, and the virtual node in front; the atoms have the columns 0, 1, 2.
-GraphBatch three_in_a_row() {
+/// The chain a - b = c after the virtual node. The atoms have types 0, 1 and 2.
+GraphBatch chain_of_three() {
   MolecularGraph graph;
   graph.features = Features::zinc;
   graph.atoms = {0, 1, 2};
   graph.bond_atoms = {0, 1, 1, 2};
   graph.bonds = {1, 2};
-  return batch_of_cases({{"three_in_a_row", graph}});
+  return batch_of_cases({{"chain_of_three", graph}});
 }
 
-// The classes of the pairs of the molecule above, by hand.
+// The classes of the pairs of this molecule, derived by hand.
 constexpr int kFar = 2, kToVirtual = 4, kFromVirtual = 5, kVirtualSelf = 6;
 constexpr int kClass[kTokens][kTokens] = {{kVirtualSelf, kFromVirtual, kFromVirtual, kFromVirtual},
                                           {kToVirtual, 0, 1, kFar},
@@ -41,20 +40,21 @@ constexpr int kBond[kTokens][kTokens] = {{kVirtualEdge, kVirtualPair, kVirtualPa
                                          {kVirtualPair, kSelf, 1, kNoEdge},
                                          {kVirtualPair, 1, kSelf, 2},
                                          {kVirtualPair, kNoEdge, 2, kSelf}};
-// Degrees, and probabilities to be back after one and two steps of a random walk; row 16 is the virtual node's.
+// Table rows by degree (row 16 is the virtual node's), and return probabilities after one and two steps of a random
+// walk.
 constexpr int kPlaceRow[kTokens] = {16, 1, 2, 1};
 constexpr double kWalk[kTokens][kSteps] = {{0, 0}, {0, 0.5}, {0, 1}, {0, 0.5}};
-// And to be at another token.
+// Probabilities that a walk from token i is at token j after one and two steps.
 constexpr double kWalks[kTokens][kTokens][kSteps] = {{{0, 0}, {0, 0}, {0, 0}, {0, 0}},
                                                      {{0, 0}, {0, 0.5}, {1, 0}, {0, 0.5}},
                                                      {{0, 0}, {0.5, 0}, {0, 1}, {0.5, 0}},
                                                      {{0, 0}, {0, 0.5}, {1, 0}, {0, 0.5}}};
 
-// The bonds of the path from one token to another.
+// The bond types on the path from token i to token j.
 const std::vector<int> kPath[kTokens][kTokens] = {
     {{}, {}, {}, {}}, {{}, {}, {1}, {1, 2}}, {{}, {1}, {}, {2}}, {{}, {2, 1}, {2}, {}}};
 
-/// A model of one layer whose state behind it is its input plus the attention's z.
+/// A model of one layer. The layer's output is its input plus the attention's z.
 struct OneLayer {
   OneLayer(const Encoding& encoding, bool gated)
       : plan(make_plan(encoding, gated)), parameters(make_parameters(plan)) {}
@@ -87,7 +87,7 @@ struct OneLayer {
     return p;
   }
 
-  /// A number of a table that the encoder has, or its only layer.
+  /// An element of a table that belongs to the encoder or to its only layer.
   double at(const std::string& name, std::int64_t row, std::int64_t column) const {
     const Matrix& shared = parameters["encoder." + name];
     return (shared.empty() ? parameters.at("encoder.layers.0." + name) : shared)(row, column);
@@ -97,7 +97,7 @@ struct OneLayer {
   formula::Parameters parameters;
 };
 
-/// The encoding that a "-walk" adds to.
+/// The encoding to which a "-walk" preset adds walks.
 std::string base_of(std::string_view name) {
   return std::string(name.ends_with("-walk") && name != "random-walk" ? name.substr(0, name.size() - 5) : name);
 }
@@ -120,7 +120,7 @@ double path(const OneLayer& m, std::int64_t i, std::int64_t j, int h) {
   return kPath[i][j].empty() ? 0 : sum / static_cast<double>(kPath[i][j].size());
 }
 
-/// s_ij of head h as the preset's paper has it.
+/// s_ij of head h by the formula of the preset's paper.
 double score(const std::string& name, const OneLayer& m, const Matrix& q, const Matrix& k, std::int64_t i,
              std::int64_t j, int h) {
   const int t = kClass[i][j], reversed = kClass[j][i], e = kBond[i][j];
@@ -148,7 +148,7 @@ double score(const std::string& name, const OneLayer& m, const Matrix& q, const 
   for (int step = 0; has_walks(m) && step < kSteps; ++step) s += kWalks[i][j][step] * m.at("walk.weight", step, h);
   if (name == "resistance") {
     s += m.at("spatial", t, h);
-    const double r = std::abs(static_cast<double>(i - j));  // in a row of atoms the distance
+    const double r = std::abs(static_cast<double>(i - j));  // in a chain, the resistance is the distance
     for (int c = 0; c < kSteps && i > 0 && j > 0; ++c) {
       const double deviation = std::abs(m.at("resistance.width", 0, c)) + 0.01,
                    z = (r - m.at("resistance.mean", 0, c)) / deviation;
@@ -158,7 +158,7 @@ double score(const std::string& name, const OneLayer& m, const Matrix& q, const 
   return s;
 }
 
-/// What stands beside v_j.
+/// The term that is added to v_j.
 double value_term(const std::string& name, const OneLayer& m, std::int64_t i, std::int64_t j, int c) {
   if (name == "shaw") return m.at("topology_value", kClass[i][j], c);
   double value = 0;
@@ -167,7 +167,7 @@ double value_term(const std::string& name, const OneLayer& m, std::int64_t i, st
   return value;
 }
 
-/// The layer's output from its input, by the paper.
+/// The layer's output for its input, by the paper's formula.
 Matrix by_hand(const std::string& name, const OneLayer& m, const Matrix& input, bool gated) {
   const std::string own = "encoder.layers.0.";
   const Matrix normed = formula::layer_norm(input, m.parameters, own + "attention_norm");
@@ -205,8 +205,8 @@ Matrix input_by_hand(const std::string& name, const OneLayer& m, const Matrix& g
       for (int t = 0; t < kSteps; ++t) x(i, c) += kWalk[i][t] * m.at("position.weight", c, t);
   }
   if (name != "laplacian") return x;
-  // Eigenvalues 0, 1, 2 of the path, so the vectors (1, 0, -1)/sqrt 2 and (1, -sqrt 2, 1)/2; the signs are the
-  // implementation's choice.
+  // The chain has eigenvalues 0, 1, 2, so the vectors are (1, 0, -1)/sqrt 2 and (1, -sqrt 2, 1)/2. The implementation
+  // chooses the signs.
   const double r = std::sqrt(0.5), vectors[kTokens][kSteps] = {{0, 0}, {r, 0.5}, {0, -r}, {-r, 0.5}};
   Matrix best;
   double least = 1e9;
@@ -228,21 +228,21 @@ Matrix input_by_hand(const std::string& name, const OneLayer& m, const Matrix& g
   return best;
 }
 
-void expect_near(const Matrix& got, const Matrix& wanted, const char* what) {
-  ASSERT_EQ(got.values.size(), wanted.values.size());
-  for (std::size_t k = 0; k < wanted.values.size(); ++k)
-    EXPECT_NEAR(got.values[k], wanted.values[k], 1e-12) << what << ", number " << k;
+void expect_near(const Matrix& got, const Matrix& expected, const char* what) {
+  ASSERT_EQ(got.values.size(), expected.values.size());
+  for (std::size_t k = 0; k < expected.values.size(); ++k)
+    EXPECT_NEAR(got.values[k], expected.values[k], 1e-12) << what << ", number " << k;
 }
 
 class EveryEncoding : public testing::TestWithParam<Encoding> {};
 
-TEST_P(EveryEncoding, IsThePapersFormula) {
+TEST_P(EveryEncoding, MatchesThePapersFormula) {
   const std::string name = base_of(GetParam().name);
   for (const bool gated : {false, true}) {
     const OneLayer m(GetParam(), gated);
-    const std::vector<Matrix> states = formula::run(m.plan, three_in_a_row(), 0, m.parameters).states;
+    const std::vector<Matrix> states = formula::run(m.plan, chain_of_three(), 0, m.parameters).states;
     expect_near(states[0], input_by_hand(name, m, states[0]), "input");
-    expect_near(states[1], by_hand(name, m, states[0], gated), gated ? "with the gate" : "without");
+    expect_near(states[1], by_hand(name, m, states[0], gated), gated ? "output with gate" : "output without gate");
   }
 }
 
@@ -253,7 +253,7 @@ INSTANTIATE_TEST_SUITE_P(Encodings, EveryEncoding, testing::ValuesIn(encodings()
                            return name;
                          });
 
-TEST(Encodings, UnknownNamesAreRefusedWithTheList) {
+TEST(Encodings, UnknownNameFailsWithTheListOfNames) {
   EXPECT_EQ(encoding_from_string("tupe").name, "tupe");
   try {
     encoding_from_string("rope");

@@ -1,5 +1,5 @@
-// The LibTorch reference computes the formula: every model and molecule of the table, values, states and gradients, at
-// scoring and in training.
+// The LibTorch reference matches the formula: values, states and gradients of every model and molecule of the case
+// table, in prediction and in training.
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
@@ -16,14 +16,14 @@ using formula::Matrix;
 using formula::Parameters;
 using torch::Tensor;
 
-// Float64: sums of up to some hundred terms of order one in another order, through two layers; relative to the largest
-// state.
+// Float64: sums of up to a few hundred terms of order one in a different order, through two layers; relative to the
+// largest state.
 constexpr double kSums = 1e-12;
 // Central differences with step 1e-5: h^2 = 1e-10 and rounding 1e-16/h = 1e-11, times derivatives of up to a few
 // hundred.
 constexpr double kSlopeStep = 1e-5, kSlopeDifference = 1e-7;
 
-/// One model twice, with the same numbers.
+/// The same model as reference and as formula, with the same parameters.
 struct Twins {
   explicit Twins(const ModelOptions& options)
       : reference(options), numbers(parameter_numbers(reference.specs())),
@@ -45,7 +45,7 @@ Tensor perturbation_of(const GraphBatch& batch, int width) {
   return 0.1 * torch::randn({batch.num_tokens(), width}, torch::kFloat64);
 }
 
-/// Rows of one molecule, of a tensor over packed tokens.
+/// The rows of one molecule in a tensor over packed tokens.
 Matrix rows_of(const Tensor& packed, const GraphBatch& batch, std::int64_t molecule) {
   const auto b = static_cast<std::size_t>(molecule);
   const std::int64_t first = batch.token_offset[b];
@@ -54,15 +54,15 @@ Matrix rows_of(const Tensor& packed, const GraphBatch& batch, std::int64_t molec
   return rows;
 }
 
-void expect_near(const std::vector<double>& got, const std::vector<double>& wanted, const std::string& what) {
-  ASSERT_EQ(got.size(), wanted.size()) << what;
+void expect_near(const std::vector<double>& got, const std::vector<double>& expected, const std::string& what) {
+  ASSERT_EQ(got.size(), expected.size()) << what;
   double largest = 1;
-  for (const double value : wanted) largest = std::max(largest, std::abs(value));
-  for (std::size_t k = 0; k < wanted.size(); ++k)
-    ASSERT_NEAR(got[k], wanted[k], kSums * largest) << what << ", number " << k;
+  for (const double value : expected) largest = std::max(largest, std::abs(value));
+  for (std::size_t k = 0; k < expected.size(); ++k)
+    ASSERT_NEAR(got[k], expected[k], kSums * largest) << what << ", number " << k;
 }
 
-void expect_the_formula(const PlanCase& c, bool training) {
+void expect_formula(const PlanCase& c, bool training) {
   Twins model(c.options);
   const ModelPlan& plan = model.reference.plan();
   const std::vector<MoleculeCase> molecules = molecule_cases(plan.features);
@@ -77,29 +77,29 @@ void expect_the_formula(const PlanCase& c, bool training) {
   for (std::int64_t m = 0; m < batch.size(); ++m) {
     const std::string name = molecules[static_cast<std::size_t>(m)].name;
     const Matrix perturbation = training ? rows_of(mode.perturbation, batch, m) : Matrix();
-    const formula::Output wanted =
+    const formula::Output expected =
         formula::run(plan, batch, m, model.formula, {training, mode.seed, mode.step, mode.ascent}, perturbation);
-    for (std::size_t k = 0; k < wanted.states.size(); ++k)
-      expect_near(rows_of(got.layers[k], batch, m).values, wanted.states[k].values,
+    for (std::size_t k = 0; k < expected.states.size(); ++k)
+      expect_near(rows_of(got.layers[k], batch, m).values, expected.states[k].values,
                   name + ", state " + std::to_string(k));
     const Tensor scaled = got.scaled[m].contiguous();
     expect_near(std::vector<double>(scaled.const_data_ptr<double>(), scaled.const_data_ptr<double>() + scaled.numel()),
-                wanted.scaled, name);
+                expected.scaled, name);
   }
 }
 
 class EveryPlan : public testing::TestWithParam<PlanCase> {};
 
-TEST_P(EveryPlan, ReferenceComputesTheFormula) { expect_the_formula(GetParam(), false); }
-TEST_P(EveryPlan, ReferenceComputesTheFormulaInTraining) { expect_the_formula(GetParam(), true); }
+TEST_P(EveryPlan, ReferenceMatchesTheFormula) { expect_formula(GetParam(), false); }
+TEST_P(EveryPlan, ReferenceMatchesTheFormulaInTraining) { expect_formula(GetParam(), true); }
 
 INSTANTIATE_TEST_SUITE_P(Formula, EveryPlan, testing::ValuesIn(plan_cases()),
                          [](const auto& of) { return of.param.name; });
 
-/// Gradients by autograd against differences of the formula, in training (fixed draws).
+/// Gradients by autograd compared with finite differences of the formula, in training (fixed draws).
 class FormulaGradients : public testing::TestWithParam<PlanCase> {};
 
-TEST_P(FormulaGradients, OfTheReferenceAreTheFormulasSlopes) {
+TEST_P(FormulaGradients, MatchFiniteDifferencesOfTheFormula) {
   Twins model(GetParam().options);
   const ModelPlan& plan = model.reference.plan();
   std::vector<MoleculeCase> molecules = molecule_cases(plan.features);
@@ -121,7 +121,7 @@ TEST_P(FormulaGradients, OfTheReferenceAreTheFormulasSlopes) {
   for (auto& item : model.reference.named_parameters()) {
     const Tensor gradient = item->grad().defined() ? item->grad() : torch::zeros_like(item.value());
     std::vector<double>& values = model.formula.at(item.key()).values;
-    for (std::size_t sample = 0; sample < 6; ++sample) {  // elements all over the table
+    for (std::size_t sample = 0; sample < 6; ++sample) {  // elements spread over the table
       const std::size_t k = sample * 7919 % values.size();
       const double before = values[k];
       values[k] = before + kSlopeStep;
@@ -137,7 +137,7 @@ TEST_P(FormulaGradients, OfTheReferenceAreTheFormulasSlopes) {
   }
 }
 
-/// Between them they have every parameter but the positions'.
+/// Together they have every parameter except those of positions.
 std::vector<PlanCase> gradient_cases() {
   std::vector<PlanCase> cases;
   for (PlanCase& c : plan_cases())

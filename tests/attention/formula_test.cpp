@@ -1,4 +1,4 @@
-// The formula on numbers that one can check by hand. formula_reference_test.cpp compares whole models with the
+// The formula on numbers that can be checked by hand. formula_reference_test.cpp compares whole models with the
 // reference.
 #include <gtest/gtest.h>
 
@@ -119,9 +119,9 @@ TEST(FormulaAttention, MasksAndHeads) {
   PairClasses classes = two_tokens();
   classes.masked(0, 1) = classes.masked(1, 0) = classes.masked(1, 1) = 1;
   const Matrix z = formula::attention_head(kQuery, kKey, kValue, classes, {}, 0);
-  EXPECT_EQ(z.values, (std::vector<double>{1, 10, 0, 0, 0, 0, 0, 0}));  // token 1 may look at nobody
+  EXPECT_EQ(z.values, (std::vector<double>{1, 10, 0, 0, 0, 0, 0, 0}));  // token 1 has no allowed key
 
-  // Two heads of width 2: the second has zeros for queries and looks at both alike.
+  // Two heads of width 2: the second has zero queries, so its two weights are equal.
   const AttentionTerms two{.heads = 2};
   const Matrix value = matrix(2, 4, {0, 0, 1, 10, 0, 0, 2, 20});
   EXPECT_EQ(formula::attention(kQuery, kKey, value, two_tokens(), two).values,
@@ -141,13 +141,13 @@ TEST(FormulaLayers, NormGeluLinear) {
   p.at("l.bias").values = {0.5};
   EXPECT_EQ(formula::linear(matrix(2, 2, {1, 1, 3, 0}), p, "l").values, (std::vector<double>{1.5, 6.5}));
   EXPECT_EQ(formula::gelu(0.0), 0);
-  EXPECT_NEAR(formula::gelu(1.0), 0.8413447460685429, 1e-15);  // the normal distribution up to one deviation
+  EXPECT_NEAR(formula::gelu(1.0), 0.8413447460685429, 1e-15);  // the normal distribution function at 1
   EXPECT_NEAR(formula::gelu(-1.0), -0.15865525393145707, 1e-15);
 }
 
 GraphBatch batch_of(const MolecularGraph& graph) { return batch_of_cases({{"", graph}}); }
 
-TEST(FormulaMolecule, ClassesOfThreeAtomsAndALoneOne) {
+TEST(FormulaMolecule, ClassesOfChainAndSingleAtom) {
   const GraphBatch batch = batch_of(molecule_of(Features::zinc, 4, {{0, 1}, {1, 2}}));  // bonds 0 and 1
   ClassRule rule = class_rule(Features::zinc, 1);
   rule.forbidden_distance = 2;
@@ -163,25 +163,26 @@ TEST(FormulaMolecule, ClassesOfThreeAtomsAndALoneOne) {
 }
 
 TEST(FormulaPaths, TiesHopsAndRules) {
-  // A square 0-1-2-3 with a tail 3-4; bonds of types 0, 1, 2, 3 and 0, worth 1, 10, 100, 1000; hops weigh 1 and 2.
+  // A square 0-1-2-3 with a tail 3-4. Bond types 0, 1, 2, 3 and 0; type values 1, 10, 100, 1000; hop weights 1 and 2.
   const GraphBatch batch = batch_of(molecule_of(Features::zinc, 5, {{0, 1}, {1, 2}, {2, 3}, {3, 0}, {3, 4}}));
   const Matrix bond = matrix(4, 1, {1, 10, 100, 1000}), weight = matrix(2, 1, {1, 2});
   const Matrix mean = formula::path_values(Molecule(batch, 0), bond, weight, PathRule::mean)[0];
   EXPECT_DOUBLE_EQ(mean(1, 2), 1);
-  EXPECT_DOUBLE_EQ(mean(1, 3), ((1 + 2 * 10) / 2.0 + (1000 + 2 * 100) / 2.0) / 2);  // over atom 1 and over atom 3
+  EXPECT_DOUBLE_EQ(mean(1, 3), ((1 + 2 * 10) / 2.0 + (1000 + 2 * 100) / 2.0) / 2);  // via atom 1 and via atom 3
   EXPECT_DOUBLE_EQ(mean(3, 1),
-                   ((10 + 2 * 1) / 2.0 + (100 + 2 * 1000) / 2.0) / 2);  // hops count from the atom that asks
-  EXPECT_DOUBLE_EQ(mean(2, 5), ((1 + 2 * 1000) / 2.0 + (10 + 2 * 100) / 2.0) / 2);  // three bonds, of which two count
+                   ((10 + 2 * 1) / 2.0 + (100 + 2 * 1000) / 2.0) / 2);  // hops count from the query atom
+  EXPECT_DOUBLE_EQ(mean(2, 5),
+                   ((1 + 2 * 1000) / 2.0 + (10 + 2 * 100) / 2.0) / 2);  // three bonds, of which the first two count
   EXPECT_EQ(mean(1, 1), 0);
   EXPECT_EQ(mean(0, 3), 0);
   const Matrix single = formula::path_values(Molecule(batch, 0), bond, weight, PathRule::single)[0];
-  EXPECT_DOUBLE_EQ(single(1, 3), (1 + 2 * 10) / 2.0);  // over the smaller atom
+  EXPECT_DOUBLE_EQ(single(1, 3), (1 + 2 * 10) / 2.0);  // via the atom with the smaller index
   const GraphBatch salt = batch_of(molecule_of(Features::zinc, 2, {}));
   EXPECT_EQ(formula::path_values(Molecule(salt, 0), bond, weight, PathRule::mean)[0].values,
             std::vector<double>(9, 0.0));
 }
 
-TEST(FormulaPaths, ABondIsTheMeanOfItsColumnsAndTheInputHeadComesFirst) {
+TEST(FormulaPaths, BondIsMeanOfColumnsAndInputHeadComesFirst) {
   Matrix bond(13, 2);  // `ogb`: 5 + 6 + 2 rows
   bond(3, 0) = 3, bond(5 + 2, 0) = 30, bond(11 + 1, 0) = 300, bond(5 + 2, 1) = 6;
   const Matrix table = formula::hop_table(bond, matrix(2, 2, {1, 5, 7, 1000}), Features::ogb);
@@ -190,18 +191,18 @@ TEST(FormulaPaths, ABondIsTheMeanOfItsColumnsAndTheInputHeadComesFirst) {
   EXPECT_DOUBLE_EQ(table(id, 1), 111 * 5 + 2 * 1000);
 }
 
-TEST(FormulaPositions, WalksOnThreeAtomsAndATriangleWithATail) {
+TEST(FormulaPositions, WalksOnChainAndTriangleWithTail) {
   const GraphBatch row = batch_of(molecule_of(Features::zinc, 3, {{0, 1}, {1, 2}}));
   EXPECT_EQ(formula::random_walk(Molecule(row, 0), 4).values,
             (std::vector<double>{0, 0, 0, 0, 0, 0.5, 0, 0.5, 0, 1, 0, 1, 0, 0.5, 0, 0.5}));
   const GraphBatch ring = batch_of(molecule_of(Features::zinc, 5, {{0, 1}, {1, 2}, {2, 0}, {2, 3}}));
   const Matrix back = formula::random_walk(Molecule(ring, 0), 3);
-  EXPECT_DOUBLE_EQ(back(1, 1), 1.0 / 4 + 1.0 / 6);  // over atom 1, or over atom 2, which has three bonds
-  EXPECT_DOUBLE_EQ(back(1, 2), 1.0 / 6);            // around the ring, both ways
-  EXPECT_EQ(back(5, 2), 0);                         // the lone atom
+  EXPECT_DOUBLE_EQ(back(1, 1), 1.0 / 4 + 1.0 / 6);  // via atom 1, or via atom 2, which has three bonds
+  EXPECT_DOUBLE_EQ(back(1, 2), 1.0 / 6);            // around the ring in both directions
+  EXPECT_EQ(back(5, 2), 0);                         // the single atom
 }
 
-TEST(FormulaPositions, EigenvectorsOfThreeAtoms) {
+TEST(FormulaPositions, EigenvectorsOfChainOfThreeAtoms) {
   const GraphBatch row = batch_of(molecule_of(Features::zinc, 3, {{0, 1}, {1, 2}}));
   const Matrix vectors = formula::laplacian(Molecule(row, 0), 2, formula::Draws({}, 0));
   const double r = std::sqrt(0.5);
@@ -230,7 +231,7 @@ TEST(FormulaGate, TableReluAndPath) {
             (std::vector<double>{5.5, 4.5, 4.5, 3.5, 0, 4.5, 3.5, 4.5, 0}));
 }
 
-TEST(FormulaNodeInput, AtomsDegreesAndTheVirtualNode) {
+TEST(FormulaNodeInput, AtomsDegreesAndVirtualNode) {
   const GraphBatch batch =
       batch_of(molecule_of(Features::zinc, 3, {{0, 1}, {0, 2}}));  // types 0, 5, 10; degrees 2, 1, 1
   ModelOptions o = small_model(Features::zinc);
@@ -247,8 +248,8 @@ TEST(FormulaNodeInput, AtomsDegreesAndTheVirtualNode) {
             (std::vector<double>{1, 2, 3, 0, 4, 5, 5, 4, 5, 10, 4, 5}));
 }
 
-/// A model of one layer in which everything is zero but the path of one number from the virtual node to the head.
-TEST(FormulaModel, OneNumberAllTheWay) {
+/// A model of one layer. All parameters are zero except those on one path from the virtual node to the head.
+TEST(FormulaModel, OneLayerMatchesHandComputation) {
   const GraphBatch batch = batch_of(molecule_of(Features::zinc, 1, {}));
   ModelOptions o = small_model(Features::zinc);
   o.encoder = {.layers = 1, .width = 2, .ffn = 1, .heads = 1};
@@ -280,7 +281,7 @@ TEST(FormulaModel, OneNumberAllTheWay) {
   }
 }
 
-TEST(FormulaDropout, FactorsOfAllElementsHaveTheRightMean) {
+TEST(FormulaDropout, FactorsHaveTheExpectedMean) {
   const formula::Draws draws({.training = true, .seed = 4, .step = 1}, 7);
   const Matrix factors = draws.dropout(RandomSite::ffn_residual, 1, 100, 100, 0.25);
   double sum = 0;

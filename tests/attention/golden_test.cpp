@@ -1,4 +1,5 @@
-// The formula against values of an independent implementation (tests/golden/make_attention_cases.py, numpy, float64).
+// The formula compared with values of an independent implementation (tests/golden/make_attention_cases.py, numpy,
+// float64).
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -23,7 +24,7 @@ void flatten(const json& value, std::vector<Number>& numbers) {
     for (const json& part : value) flatten(part, numbers);
 }
 
-/// A nested list as a table of so many rows; empty for null.
+/// A nested list as a table with `rows` rows; empty for null.
 template <class Number = double>
 Grid<Number> table(const json& value, std::int64_t rows) {
   Grid<Number> grid;
@@ -34,7 +35,7 @@ Grid<Number> table(const json& value, std::int64_t rows) {
   return grid;
 }
 
-/// [heads][n][n] as a matrix per head.
+/// [heads][n][n] as one matrix per head.
 std::vector<Matrix> by_head(const json& value, std::int64_t n) {
   std::vector<Matrix> heads;
   if (value.is_null()) return heads;
@@ -42,10 +43,10 @@ std::vector<Matrix> by_head(const json& value, std::int64_t n) {
   return heads;
 }
 
-void expect_near(const Matrix& got, const Matrix& wanted, const char* what) {
-  ASSERT_EQ(got.values.size(), wanted.values.size());
-  for (std::size_t k = 0; k < wanted.values.size(); ++k)
-    EXPECT_NEAR(got.values[k], wanted.values[k], kExact) << what << ", number " << k;
+void expect_near(const Matrix& got, const Matrix& expected, const char* what) {
+  ASSERT_EQ(got.values.size(), expected.values.size());
+  for (std::size_t k = 0; k < expected.values.size(); ++k)
+    EXPECT_NEAR(got.values[k], expected.values[k], kExact) << what << ", number " << k;
 }
 
 void check(const json& c) {
@@ -78,7 +79,7 @@ void check(const json& c) {
   expect_near(formula::attention(q, k, v, classes, terms), table(c["output"], n), "output");
 }
 
-TEST(AttentionGolden, AllCases) {
+TEST(AttentionGolden, MatchesIndependentImplementation) {
   std::ifstream file(tests_dir("golden") + "/attention_cases.json");
   ASSERT_TRUE(file) << "tests/golden/attention_cases.json is part of the sources";
   const json cases = json::parse(file);

@@ -1,4 +1,4 @@
-// Grouping by size, the padded layout and the two sparse steps.
+// Grouping by size, the padded layout and the two sparse operations.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,12 +18,12 @@ TEST(Layout, GroupsAreSortedAndCoverEverything) {
   const std::vector<std::vector<std::int64_t>> expected{{1, 5}, {0, 2, 4}, {6, 3}};
   // 2*9 + 3*100 + 2*1600 + 3*100: 9 with 10 wastes 38, 39 with 40 wastes 79, both below 100
   EXPECT_EQ(groups, expected);
-  EXPECT_EQ(group_by_size(sizes, 0).size(), 5u);          // no waste at all
+  EXPECT_EQ(group_by_size(sizes, 0).size(), 5u);          // no padding allowed
   EXPECT_EQ(group_by_size(sizes, 1'000'000).size(), 1u);  // one group
   EXPECT_TRUE(group_by_size({}, 100).empty());
 }
 
-TEST(Layout, TokensAndPairsComeBack) {
+TEST(Layout, TokensAndPairsRoundTrip) {
   const GraphBatch batch = batch_of({Shape::rings, Shape::atom, Shape::salt, Shape::rings});
   const RelationClasses classes = classes_of(batch);
   const AttentionLayout layout = make_layout(batch, classes);
@@ -49,7 +49,8 @@ TEST(Layout, TokensAndPairsComeBack) {
   EXPECT_EQ(allowed, batch.num_pairs());
 }
 
-TEST(Layout, SinglePairsAreAllowed) {  // one molecule without atoms cannot occur, one token alone can be asked for
+// Molecules without atoms do not occur, but the layout accepts a single token.
+TEST(Layout, AcceptsASingleToken) {
   GraphBatch batch;
   batch.token_offset = {0, 1};
   batch.pair_offset = {0, 1};
@@ -60,7 +61,7 @@ TEST(Layout, SinglePairsAreAllowed) {  // one molecule without atoms cannot occu
   EXPECT_EQ(layout.groups.size(), 1u);
 }
 
-// at::gather and at::scatter_add are the oracle.
+// at::gather and at::scatter_add give the expected values.
 TEST(Lookup, EqualsGatherAndScatter) {
   torch::manual_seed(3);
   const auto options = torch::TensorOptions().dtype(torch::kFloat64).requires_grad(true);

@@ -1,4 +1,5 @@
-// Random walks and Laplacian eigenvectors of small graphs, by hand; what is canonical about them.
+// Random walks and Laplacian eigenvectors of small graphs, compared with values computed by hand; invariance under
+// renumbering.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -32,7 +33,7 @@ GraphBatch batch_of(const Graph& graph, const std::vector<int>& place) {
   return pack({&view, 1}, {&row, 1});
 }
 
-/// [atoms][k], in the order of `graph` whatever the numbering.
+/// [atoms][k], in the order of `graph` for every numbering.
 std::vector<std::vector<double>> laplacian(const Graph& graph, int count, std::vector<int> place = {}) {
   if (place.empty()) {
     place.resize(graph.atoms.size());
@@ -65,29 +66,29 @@ std::vector<int> shuffled(std::size_t count, unsigned seed) {
 
 const Graph kPath{{0, 0, 0}, {{0, 1}, {1, 2}}};
 const Graph kHexagon{{0, 0, 0, 0, 0, 0}, {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 0}}};
-/// A ring with two different tails and a fragment of two atoms: nothing in it is symmetric.
+/// A ring with two different tails and a fragment of two atoms, without any symmetry.
 const Graph kAsymmetric{{0, 0, 1, 0, 0, 2, 3, 0, 4, 5},
                         {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 0}, {3, 5}, {5, 6}, {1, 7}, {8, 9}}};
 
-TEST(RandomWalk, OfThreeAtomsInARow) {
+TEST(RandomWalk, ChainOfThreeAtoms) {
   std::vector<double> out(12);
   random_walk_positions(batch_of(kPath, {0, 1, 2}), 0, 4, out.data());
   EXPECT_EQ(out, (std::vector<double>{0, 0.5, 0, 0.5, 0, 1, 0, 1, 0, 0.5, 0, 0.5}));
 }
 
-TEST(RandomWalk, OfATriangleWithATailAndOfALoneAtom) {
-  // Triangle 0 1 2, tail 2-3, lone atom 4. Back to 0 after two steps: over 1 (1/2 * 1/2) or over 2 (1/2 * 1/3); after
-  // three: around the triangle both ways, 2 * 1/2 * 1/2 * 1/3.
+TEST(RandomWalk, TriangleWithTailAndSingleAtom) {
+  // Triangle 0 1 2, tail 2-3, single atom 4. Return to 0 after two steps: via 1 (1/2 * 1/2) or via 2 (1/2 * 1/3);
+  // after three: around the triangle in both directions, 2 * 1/2 * 1/2 * 1/3.
   const Graph graph{{0, 0, 0, 0, 0}, {{0, 1}, {1, 2}, {2, 0}, {2, 3}}};
   std::vector<double> out(15);
   random_walk_positions(batch_of(graph, {0, 1, 2, 3, 4}), 0, 3, out.data());
   EXPECT_DOUBLE_EQ(out[1], 1.0 / 4 + 1.0 / 6);
   EXPECT_DOUBLE_EQ(out[2], 1.0 / 6);
-  EXPECT_DOUBLE_EQ(out[3 * 3 + 1], 1.0 / 3);  // the tail: to 2, and back with 1/3
+  EXPECT_DOUBLE_EQ(out[3 * 3 + 1], 1.0 / 3);  // the tail: to 2, then back with probability 1/3
   EXPECT_EQ(std::vector<double>(out.begin() + 12, out.end()), (std::vector<double>{0, 0, 0}));
 }
 
-TEST(Laplacian, OfThreeAtomsInARow) {
+TEST(Laplacian, ChainOfThreeAtoms) {
   const auto rows = laplacian(kPath, 3);
   const double sign = rows[0][0] > 0 ? 1 : -1, r = std::sqrt(0.5);
   EXPECT_NEAR(rows[0][0] * sign, r, 1e-14);  // eigenvalue 1: (1, 0, -1)/sqrt 2
@@ -119,20 +120,20 @@ TEST(Laplacian, ColumnsAreEigenvectors) {
     for (std::size_t i = 0; i < 8; ++i) value += image[i] * rows[i][c], square += rows[i][c] * rows[i][c];
     EXPECT_NEAR(square, 1, 1e-12);
     for (std::size_t i = 0; i < 8; ++i) EXPECT_NEAR(image[i], value * rows[i][c], 1e-12) << c;
-    EXPECT_GT(value, before) << "eigenvalues rise, and 0 is left out";
+    EXPECT_GT(value, before) << "eigenvalues increase, and 0 is left out";
     before = value;
   }
 }
 
-TEST(Laplacian, DoesNotDependOnTheNumbering) {
+TEST(Laplacian, IsInvariantUnderRenumbering) {
   const auto rows = laplacian(kAsymmetric, 7);
   for (unsigned seed = 1; seed < 20; ++seed)
     EXPECT_LT(largest_difference(laplacian(kAsymmetric, 7, shuffled(10, seed)), rows), 1e-10) << seed;
 }
 
-TEST(Laplacian, AtomsSettleWhatSymmetryLeavesOpen) {
-  // One atom of the hexagon differs: equal eigenvalues remain, but their basis is fixed up to the mirror image, which
-  // maps the molecule to itself. Atoms on the mirror axis have one value whatever the numbering.
+TEST(Laplacian, AtomTypesFixTheBasisUpToSymmetry) {
+  // One atom of the hexagon differs. Equal eigenvalues remain, but their basis is fixed up to the mirror image, which
+  // maps the molecule to itself. Atoms on the mirror axis have the same values for every numbering.
   Graph pyridine = kHexagon;
   pyridine.atoms[0] = 3;
   const auto rows = laplacian(pyridine, 5);
@@ -140,14 +141,14 @@ TEST(Laplacian, AtomsSettleWhatSymmetryLeavesOpen) {
     const auto again = laplacian(pyridine, 5, shuffled(6, seed));
     for (const std::size_t axis : {0u, 3u})
       for (std::size_t c = 0; c < 5; ++c) EXPECT_NEAR(again[axis][c], rows[axis][c], 1e-10) << axis << " " << c;
-    for (std::size_t c = 0; c < 5; ++c)  // the pairs that the mirror exchanges
+    for (std::size_t c = 0; c < 5; ++c)  // the pairs that the mirror image exchanges
       EXPECT_NEAR(again[1][c] + again[5][c], rows[1][c] + rows[5][c], 1e-10) << c;
   }
 }
 
-TEST(Laplacian, FragmentsDoNotSeeEachOther) {
+TEST(Laplacian, FragmentsAreIndependent) {
   Graph both = kPath;
-  both.atoms.insert(both.atoms.end(), {1, 2, 9});  // a pair and a lone atom
+  both.atoms.insert(both.atoms.end(), {1, 2, 9});  // a pair and a single atom
   both.bonds.emplace_back(3, 4);
   const auto rows = laplacian(both, 2), alone = laplacian(kPath, 2);
   EXPECT_EQ(std::vector<std::vector<double>>(rows.begin(), rows.begin() + 3), alone);
@@ -156,7 +157,7 @@ TEST(Laplacian, FragmentsDoNotSeeEachOther) {
   EXPECT_EQ(rows[5], (std::vector<double>{0, 0}));
 }
 
-TEST(Laplacian, EqualEigenvaluesGiveAnOrthonormalBasis) {
+TEST(Laplacian, EqualEigenvaluesGiveOrthonormalBasis) {
   const auto rows = laplacian(kHexagon, 5);
   for (std::size_t a = 0; a < 5; ++a)
     for (std::size_t b = 0; b <= a; ++b) {

@@ -1,4 +1,4 @@
-// Paths and rings between atoms, counted on paper.
+// Paths and rings between atoms, compared with counts made by hand.
 #include "attention/spec/pair_vector.hpp"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ GraphBatch batch_of(int atoms, const Bonds& bonds) {
   return batch_of_cases({{"molecule", molecule_of(Features::zinc, atoms, bonds)}});
 }
 
-/// The vectors of a molecule, as engines have them, by atom.
+/// The vectors of a molecule as the engines compute them, indexed by atom.
 class Vectors {
  public:
   Vectors(int atoms, const Bonds& bonds, PairVector vector = {.paths = true, .rings = true})
@@ -33,7 +33,7 @@ class Vectors {
     return values_[(static_cast<std::size_t>(column) * n_ + static_cast<std::size_t>(j) + 1) * n_ +
                    static_cast<std::size_t>(i) + 1];
   }
-  /// Paths of so many bonds; i = j: rings of so many atoms.
+  /// Number of paths of `bonds` bonds; if i = j, number of rings of `bonds` atoms.
   int paths(int bonds, int i, int j) const {
     const double count = std::exp2(at(vector_.steps + bonds - kShortestPath, i, j)) - 1;
     EXPECT_NEAR(count, std::round(count), 1e-9);
@@ -54,7 +54,7 @@ class Vectors {
   std::vector<double> values_;
 };
 
-using Counts = std::vector<int>;  // of 2, 3, ... 8 bonds
+using Counts = std::vector<int>;  // of paths of 2, 3, ... 8 bonds
 
 Bonds ring_of(int atoms) {
   Bonds bonds = bonds_of_chain(atoms);
@@ -62,53 +62,53 @@ Bonds ring_of(int atoms) {
   return bonds;
 }
 
-TEST(PairVector, OfAChainHasOnePathAndNoRing) {
-  const Vectors of(4, bonds_of_chain(4));
-  EXPECT_EQ(of.paths(0, 1), (Counts{0, 0, 0, 0, 0, 0, 0}));  // the bond is a class of its own
-  EXPECT_EQ(of.paths(0, 2), (Counts{1, 0, 0, 0, 0, 0, 0}));
-  EXPECT_EQ(of.paths(3, 0), (Counts{0, 1, 0, 0, 0, 0, 0}));
-  EXPECT_EQ(of.paths(2, 2), (Counts{0, 0, 0, 0, 0, 0, 0}));
-  EXPECT_EQ(of.ring(0, 1), 0);
-  EXPECT_EQ(of.system(1, 1), 0);
+TEST(PairVector, ChainHasOnePathAndNoRing) {
+  const Vectors vectors(4, bonds_of_chain(4));
+  EXPECT_EQ(vectors.paths(0, 1), (Counts{0, 0, 0, 0, 0, 0, 0}));  // a bond has its own topology class
+  EXPECT_EQ(vectors.paths(0, 2), (Counts{1, 0, 0, 0, 0, 0, 0}));
+  EXPECT_EQ(vectors.paths(3, 0), (Counts{0, 1, 0, 0, 0, 0, 0}));
+  EXPECT_EQ(vectors.paths(2, 2), (Counts{0, 0, 0, 0, 0, 0, 0}));
+  EXPECT_EQ(vectors.ring(0, 1), 0);
+  EXPECT_EQ(vectors.system(1, 1), 0);
 }
 
-TEST(PairVector, OfALoneAtomIsZero) {
+TEST(PairVector, SingleAtomIsZero) {
   const std::vector<double> values = Vectors(1, {}, kAll).values();
   EXPECT_EQ(values, std::vector<double>(values.size(), 0.0));
 }
 
-TEST(PairVector, OfBenzeneGoesBothWaysRound) {
-  const Vectors of(6, ring_of(6));
-  EXPECT_EQ(of.paths(0, 1), (Counts{0, 0, 0, 1, 0, 0, 0}));
-  EXPECT_EQ(of.paths(0, 2), (Counts{1, 0, 1, 0, 0, 0, 0}));
-  EXPECT_EQ(of.paths(0, 3), (Counts{0, 2, 0, 0, 0, 0, 0}));
-  EXPECT_EQ(of.paths(4, 4), (Counts{0, 0, 0, 0, 1, 0, 0}));
-  EXPECT_EQ(of.ring(0, 3), 1);
-  EXPECT_EQ(of.system(5, 5), 1);
+TEST(PairVector, BenzeneHasPathsInBothDirections) {
+  const Vectors vectors(6, ring_of(6));
+  EXPECT_EQ(vectors.paths(0, 1), (Counts{0, 0, 0, 1, 0, 0, 0}));
+  EXPECT_EQ(vectors.paths(0, 2), (Counts{1, 0, 1, 0, 0, 0, 0}));
+  EXPECT_EQ(vectors.paths(0, 3), (Counts{0, 2, 0, 0, 0, 0, 0}));
+  EXPECT_EQ(vectors.paths(4, 4), (Counts{0, 0, 0, 0, 1, 0, 0}));
+  EXPECT_EQ(vectors.ring(0, 3), 1);
+  EXPECT_EQ(vectors.system(5, 5), 1);
 }
 
-TEST(PairVector, OfNaphthaleneHasTwoRingsAndNoEnvelope) {
+TEST(PairVector, NaphthaleneHasTwoRingsAndNoEnvelope) {
   Bonds bonds = ring_of(10);
   bonds.emplace_back(0, 5);  // fused
-  const Vectors of(10, bonds);
-  EXPECT_EQ(of.paths(6, 0, 0), 2);
-  EXPECT_EQ(of.paths(6, 2, 2), 1);
-  EXPECT_EQ(of.paths(5, 0, 5), 2);
-  EXPECT_EQ(of.ring(0, 5), 1);
-  EXPECT_EQ(of.ring(2, 5), 1);
-  EXPECT_EQ(of.ring(2, 7), 0);  // on the ring of ten alone, which is none
-  EXPECT_EQ(of.system(2, 7), 1);
+  const Vectors vectors(10, bonds);
+  EXPECT_EQ(vectors.paths(6, 0, 0), 2);
+  EXPECT_EQ(vectors.paths(6, 2, 2), 1);
+  EXPECT_EQ(vectors.paths(5, 0, 5), 2);
+  EXPECT_EQ(vectors.ring(0, 5), 1);
+  EXPECT_EQ(vectors.ring(2, 5), 1);
+  EXPECT_EQ(vectors.ring(2, 7), 0);  // only on the envelope of ten atoms, which does not count
+  EXPECT_EQ(vectors.system(2, 7), 1);
 }
 
-TEST(PairVector, OfBicyclooctaneSharesThreeRings) {
-  const Vectors of(8, {{0, 1}, {1, 2}, {2, 7}, {0, 3}, {3, 4}, {4, 7}, {0, 5}, {5, 6}, {6, 7}});
-  EXPECT_EQ(of.paths(3, 0, 7), 3);
-  EXPECT_EQ(of.paths(6, 0, 0), 3);
-  EXPECT_EQ(of.paths(6, 1, 1), 2);
-  EXPECT_EQ(of.ring(1, 6), 1);
+TEST(PairVector, BicyclooctaneHasThreeRings) {
+  const Vectors vectors(8, {{0, 1}, {1, 2}, {2, 7}, {0, 3}, {3, 4}, {4, 7}, {0, 5}, {5, 6}, {6, 7}});
+  EXPECT_EQ(vectors.paths(3, 0, 7), 3);
+  EXPECT_EQ(vectors.paths(6, 0, 0), 3);
+  EXPECT_EQ(vectors.paths(6, 1, 1), 2);
+  EXPECT_EQ(vectors.ring(1, 6), 1);
 }
 
-TEST(PairVector, OfASpiroAtomIsOneSystemAndALinkIsTwo) {
+TEST(PairVector, SpiroAtomJoinsRingSystemsAndALinkDoesNot) {
   const Vectors spiro(5, {{0, 1}, {1, 2}, {2, 0}, {2, 3}, {3, 4}, {4, 2}});
   EXPECT_EQ(spiro.ring(0, 3), 0);
   EXPECT_EQ(spiro.ring(2, 3), 1);
@@ -119,7 +119,7 @@ TEST(PairVector, OfASpiroAtomIsOneSystemAndALinkIsTwo) {
   EXPECT_EQ(linked.paths(2, 2, 4), 1);
 }
 
-TEST(PairVector, OfALargeRingIsASystemOnly) {
+TEST(PairVector, LargeRingCountsOnlyAsSystem) {
   const Vectors largest(kLargestRing, ring_of(kLargestRing)), larger(kLargestRing + 1, ring_of(kLargestRing + 1));
   EXPECT_EQ(largest.ring(0, 6), 1);
   EXPECT_EQ(larger.ring(0, 6), 0);
@@ -127,17 +127,17 @@ TEST(PairVector, OfALargeRingIsASystemOnly) {
 }
 
 // 12 atoms, each bonded to all others: 12 * 11 * 10^(l-1) walks of l bonds.
-TEST(PairVector, EndsWhereThereAreTooManyPaths) {
+TEST(PairVector, StopsCountingAtTheWalkLimit) {
   Bonds bonds;
   for (int i = 0; i < 12; ++i)
     for (int j = 0; j < i; ++j) bonds.emplace_back(j, i);
-  const Vectors of(12, bonds);
-  EXPECT_EQ(of.paths(4, 3), (Counts{10, 90, 720, 5040, 0, 0, 0}));
-  EXPECT_EQ(of.paths(5, 7, 7), 11 * 10 * 9 * 8 / 2);
-  EXPECT_EQ(of.ring(0, 1), 1);  // triangles
+  const Vectors vectors(12, bonds);
+  EXPECT_EQ(vectors.paths(4, 3), (Counts{10, 90, 720, 5040, 0, 0, 0}));
+  EXPECT_EQ(vectors.paths(5, 7, 7), 11 * 10 * 9 * 8 / 2);
+  EXPECT_EQ(vectors.ring(0, 1), 1);  // triangles
 }
 
-TEST(PairVector, IsWhatTheFormulaSaysOfEveryMolecule) {
+TEST(PairVector, MatchesTheFormulaForEveryMolecule) {
   const std::vector<MoleculeCase> molecules = molecule_cases();
   const GraphBatch batch = batch_of_cases(molecules);
   for (std::size_t b = 0; b < molecules.size(); ++b) {
@@ -155,9 +155,9 @@ TEST(PairVector, IsWhatTheFormulaSaysOfEveryMolecule) {
       for (std::size_t i = 0; i < n; ++i) {
         const auto atom = static_cast<std::int64_t>(i);
         for (std::size_t j = 0; j < n; ++j) {
-          const double wanted = expected[k](atom, static_cast<std::int64_t>(j));
-          EXPECT_NEAR(found[(k * n + j) * n + i], wanted, kExact) << molecules[b].name << " " << k;
-          EXPECT_NEAR(rounded[(k * n + j) * n + i], wanted, 1e-6) << molecules[b].name << " " << k;
+          const double value = expected[k](atom, static_cast<std::int64_t>(j));
+          EXPECT_NEAR(found[(k * n + j) * n + i], value, kExact) << molecules[b].name << " " << k;
+          EXPECT_NEAR(rounded[(k * n + j) * n + i], value, 1e-6) << molecules[b].name << " " << k;
         }
       }
     for (std::size_t i = 1; i < n; ++i)
@@ -167,7 +167,7 @@ TEST(PairVector, IsWhatTheFormulaSaysOfEveryMolecule) {
   }
 }
 
-TEST(PairVector, DoesNotDependOnTheAtomsNumbers) {
+TEST(PairVector, IsInvariantUnderRenumbering) {
   const int atoms = 11;
   Bonds bonds{{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 0}, {3, 5}, {5, 6}, {6, 7}, {7, 3}, {1, 8}, {9, 10}, {0, 2}};
   const Vectors first(atoms, bonds, kAll);

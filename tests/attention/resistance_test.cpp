@@ -1,4 +1,4 @@
-// The resistance distance by the rules of circuits: series add up, parallels share.
+// Resistance distances, compared with the rules for resistors in series and in parallel.
 #include <gtest/gtest.h>
 
 #include "attention/formula/pair_terms.hpp"
@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kExact = 1e-12;  // float64, values of order one
 
-/// R of every pair of atoms, as engines have it and by the formula.
+/// Checks R of every pair of atoms, as computed by the engines and by the formula.
 void expect_resistances(int atoms, const Bonds& bonds, const std::vector<double>& expected) {
   const GraphBatch batch = batch_of_cases({{"circuit", molecule_of(Features::zinc, atoms, bonds)}});
   ASSERT_EQ(expected.size(), static_cast<std::size_t>(atoms * atoms));
@@ -25,18 +25,18 @@ void expect_resistances(int atoms, const Bonds& bonds, const std::vector<double>
     }
 }
 
-TEST(Resistance, OfALoneAtom) { expect_resistances(1, {}, {0}); }
+TEST(Resistance, IsZeroForASingleAtom) { expect_resistances(1, {}, {0}); }
 
-TEST(Resistance, OfAChainIsTheDistance) { expect_resistances(3, {{0, 1}, {1, 2}}, {0, 1, 2, 1, 0, 1, 2, 1, 0}); }
+TEST(Resistance, EqualsTheDistanceInAChain) { expect_resistances(3, {{0, 1}, {1, 2}}, {0, 1, 2, 1, 0, 1, 2, 1, 0}); }
 
-TEST(Resistance, OfRingsIsLess) {
-  const double side = 2.0 / 3;  // 1 beside 2
+TEST(Resistance, IsBelowTheDistanceInRings) {
+  const double side = 2.0 / 3;  // 1 parallel to 2
   expect_resistances(3, {{0, 1}, {1, 2}, {2, 0}}, {0, side, side, side, 0, side, side, side, 0});
-  expect_resistances(4, {{0, 1}, {1, 2}, {2, 3}, {3, 0}},  // 1 beside 3, and 2 beside 2
+  expect_resistances(4, {{0, 1}, {1, 2}, {2, 3}, {3, 0}},  // 1 parallel to 3, and 2 parallel to 2
                      {0, 0.75, 1, 0.75, 0.75, 0, 0.75, 1, 1, 0.75, 0, 0.75, 0.75, 1, 0.75, 0});
 }
 
-TEST(Resistance, BetweenFragmentsThereIsNone) { expect_resistances(3, {{0, 1}}, {0, 1, -1, 1, 0, -1, -1, -1, 0}); }
+TEST(Resistance, IsMinusOneBetweenFragments) { expect_resistances(3, {{0, 1}}, {0, 1, -1, 1, 0, -1, -1, -1, 0}); }
 
 }  // namespace
 }  // namespace molgraph::test

@@ -1,4 +1,4 @@
-// The operation on packed tokens, by the reference and by the formula.
+// Attention on packed tokens, computed by the reference and by the formula.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ inline constexpr std::uint64_t kCaseSeed = 0x0123456789abcdefULL;
 
 /// z [packed tokens, C] by the reference.
 inline torch::Tensor run_reference(const AttentionCase& c, const AttentionInputs& in,
-                                   AttentionWeights* seen = nullptr) {
+                                   AttentionWeights* weights = nullptr) {
   const AttentionLayout layout = make_layout(in.batch, in.classes);
   const auto by_head = [](const torch::Tensor& rows) {
     return rows.defined() ? rows.view({rows.size(0), kHeads, -1}) : rows;
@@ -28,12 +28,12 @@ inline torch::Tensor run_reference(const AttentionCase& c, const AttentionInputs
   const ForwardMode mode{.training = true, .seed = kCaseSeed, .step = 5, .keep_layers = {}};
   const DropoutMasks masks(in.batch, layout, mode, in.qkv.options());
   const torch::Tensor z = attention(in.qkv.index_select(0, layout.to_grouped), layout, terms, gates,
-                                    masks.attention(0, kHeads, c.dropout ? kCaseDropout : 0.0), seen);
+                                    masks.attention(0, kHeads, c.dropout ? kCaseDropout : 0.0), weights);
   return z.index_select(0, layout.to_packed);
 }
 
-/// Rows [first, first + count) and columns of a tensor of two dimensions; all of it for a vector, nothing for an
-/// undefined one.
+/// Rows [first, first + count) and columns [column, column + columns) of a two-dimensional tensor. A vector counts as
+/// one row; an undefined tensor gives an empty matrix.
 inline formula::Matrix matrix_of(const torch::Tensor& x, std::int64_t first = 0, std::int64_t count = -1,
                                  std::int64_t column = 0, std::int64_t columns = -1) {
   if (!x.defined()) return {};
@@ -45,7 +45,7 @@ inline formula::Matrix matrix_of(const torch::Tensor& x, std::int64_t first = 0,
   return matrix;
 }
 
-/// Column h of packed pairs [P, H], as the [N, N] of every head; added to what is there.
+/// Adds column h of packed pairs [P, H] to the [N, N] matrix of head h, for all heads.
 inline void add_pairs(const torch::Tensor& pairs, std::int64_t first, std::int64_t n,
                       std::vector<formula::Matrix>& by_head) {
   if (!pairs.defined()) return;

@@ -1,4 +1,4 @@
-// Random walks between atoms, step by step on paper.
+// Random walks between atoms, compared with probabilities computed by hand.
 #include <gtest/gtest.h>
 
 #include "attention/formula/node_positions.hpp"
@@ -13,7 +13,7 @@ constexpr double kExact = 1e-14;  // float64, probabilities
 /// r[t][i][j] for atoms i, j and t = 1, 2, ...
 using Walks = std::vector<std::vector<std::vector<double>>>;
 
-/// As engines have them and by the formula; token 0 has none.
+/// Checks the values of the engines and of the formula. Token 0 has no walks.
 void expect_walks(int atoms, const Bonds& bonds, const Walks& expected) {
   const GraphBatch batch = batch_of_cases({{"walks", molecule_of(Features::zinc, atoms, bonds)}});
   const auto n = static_cast<std::size_t>(atoms) + 1;
@@ -24,22 +24,22 @@ void expect_walks(int atoms, const Bonds& bonds, const Walks& expected) {
   for (std::size_t t = 0; t < expected.size(); ++t)
     for (std::size_t i = 0; i < n; ++i)
       for (std::size_t j = 0; j < n; ++j) {
-        const double wanted = i == 0 || j == 0 ? 0.0 : expected[t][i - 1][j - 1];
-        EXPECT_NEAR(found[(t * n + j) * n + i], wanted, kExact) << t << ": " << i << ", " << j;
-        EXPECT_NEAR(powers[t](static_cast<std::int64_t>(i), static_cast<std::int64_t>(j)), wanted, kExact) << t;
+        const double exact = i == 0 || j == 0 ? 0.0 : expected[t][i - 1][j - 1];
+        EXPECT_NEAR(found[(t * n + j) * n + i], exact, kExact) << t << ": " << i << ", " << j;
+        EXPECT_NEAR(powers[t](static_cast<std::int64_t>(i), static_cast<std::int64_t>(j)), exact, kExact) << t;
       }
 }
 
-TEST(Walks, OfALoneAtomStayNowhere) { expect_walks(1, {}, {{{0}}, {{0}}}); }
+TEST(Walks, SingleAtomHasNone) { expect_walks(1, {}, {{{0}}, {{0}}}); }
 
-TEST(Walks, OfAChainTurnAtItsEnds) {
+TEST(Walks, TurnAtTheEndsOfAChain) {
   expect_walks(3, {{0, 1}, {1, 2}},
                {{{0, 1, 0}, {0.5, 0, 0.5}, {0, 1, 0}},
                 {{0.5, 0, 0.5}, {0, 1, 0}, {0.5, 0, 0.5}},
                 {{0, 1, 0}, {0.5, 0, 0.5}, {0, 1, 0}}});
 }
 
-TEST(Walks, OfAFragmentStayInIt) {  // a triangle with a tail, and a lone atom
+TEST(Walks, StayInTheirFragment) {  // a triangle with a tail, and a single atom
   const double third = 1.0 / 3;
   expect_walks(
       5, {{0, 1}, {1, 2}, {2, 0}, {2, 3}},
@@ -51,8 +51,8 @@ TEST(Walks, OfAFragmentStayInIt) {  // a triangle with a tail, and a lone atom
         {0, 0, 0, 0, 0}}});
 }
 
-// Detailed balance, and nobody gets lost: what holds for every molecule.
-TEST(Walks, OfEveryMoleculeAreProbabilities) {
+// Every molecule satisfies detailed balance, and each row of probabilities sums to 1 (0 for an atom without bonds).
+TEST(Walks, AreProbabilitiesForEveryMolecule) {
   constexpr int kSteps = 9;
   const std::vector<MoleculeCase> molecules = molecule_cases();
   const GraphBatch batch = batch_of_cases(molecules);

@@ -1,4 +1,4 @@
-// molgraph-bench as people start it.
+// molgraph-bench from the command line.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,13 +12,13 @@
 namespace molgraph::test {
 namespace {
 
-// What measures whole programs finds none and fails, after all models were measured.
-TEST(BenchCli, FiguresAreWrittenAfterEachCase) {
+// The bench measures all models. It then fails because it finds no programs to measure.
+TEST(BenchCli, WritesFiguresAfterEachCase) {
   const Scratch scratch;
   std::string table = "smiles,y\n";
   for (int k = 0; k < 200; ++k)
     table += std::string(1 + static_cast<std::size_t>(k % 20), 'C') + "[" + std::to_string(3 + k / 20) + "CH3]," +
-             std::to_string(k % 5) + ".5\n";  // isotopes: no molecule is there twice
+             std::to_string(k % 5) + ".5\n";  // isotopes: no duplicates
   scratch.write("t.csv", table);
   const ShellResult result =
       scratch.run(bin_dir(),
@@ -33,7 +33,7 @@ TEST(BenchCli, FiguresAreWrittenAfterEachCase) {
   EXPECT_FALSE(report.contains("programs"));
 }
 
-TEST(BenchCli, APeerThatIsMissingOrNotForTheseMoleculesIsTold) {
+TEST(BenchCli, PeerIsMeasuredOrItsErrorIsReported) {
   const Scratch scratch;
   std::string table = "smiles,y\n";
   for (int k = 1; k <= 40; ++k) table += std::string(static_cast<std::size_t>(k), 'C') + ",1.5\n";
@@ -50,12 +50,12 @@ TEST(BenchCli, APeerThatIsMissingOrNotForTheseMoleculesIsTold) {
   EXPECT_THAT(missing.err, testing::HasSubstr("peer.py ended early"));
   const char* python = std::getenv("MOLGRAPH_PEER_PYTHON");
   if (python == nullptr) GTEST_SKIP() << "MOLGRAPH_PEER_PYTHON, with PyTorch, is not set";
-  const ShellResult told =
+  const ShellResult measured =
       bench("zinc --no-reference --json out.json --compile-seconds 0 --peer --peer-python " + std::string(python));
-  ASSERT_EQ(told.code, 0) << told.err;
+  ASSERT_EQ(measured.code, 0) << measured.err;
   const auto report = nlohmann::json::parse(scratch.read("out.json"));
   EXPECT_GT(report.at("cases").at("graphormer").at("peers").at("eager").at(0), 0);
-  EXPECT_THAT(told.out, testing::HasSubstr("beside the best of PyTorch"));
+  EXPECT_THAT(measured.out, testing::HasSubstr("beside the best of PyTorch"));
 }
 
 }  // namespace

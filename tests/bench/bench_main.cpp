@@ -1,4 +1,4 @@
-// molgraph-bench: training and inference of the engine beside the reference, interleaved, with the machine's peak.
+// molgraph-bench: training and inference speed of the engine and the reference, interleaved, with the machine's peak.
 #include <torch/torch.h>
 #include <unistd.h>
 
@@ -32,7 +32,7 @@ namespace {
 
 constexpr const char* kPrograms = "programs";
 
-/// The median, or the fastest.
+/// The median of `x`, or the smallest value if `best`.
 double typical(std::vector<double> x, bool best) {
   std::sort(x.begin(), x.end());
   return x.empty() ? 0 : x[best ? 0 : x.size() / 2];
@@ -103,7 +103,7 @@ std::vector<TrainBatch> batches_of(const Case& c, const LoadedData& loaded, cons
   return batches;
 }
 
-/// The PyTorch model of the same size, waiting; null where it is not asked for or there is none.
+/// Starts the PyTorch model of the same size. Null if it is not requested or does not exist.
 std::unique_ptr<Peer> start_peer(const Case& c, const std::vector<TrainBatch>& batches, const Options& o, int threads) {
   if (!o.peer || !has_peer(c)) return nullptr;
   const std::string file =
@@ -111,7 +111,7 @@ std::unique_ptr<Peer> start_peer(const Case& c, const std::vector<TrainBatch>& b
           .string();
   write_batches(file, batches);
   auto peer = std::make_unique<Peer>(c, PeerOptions{o.peer_python, file, threads, o.compile_seconds, o.dropout});
-  std::filesystem::remove(file);  // read by now
+  std::filesystem::remove(file);  // the peer has read it
   return peer;
 }
 
@@ -119,22 +119,23 @@ Rates measure(const Case& c, const LoadedData& loaded, const Machine& machine, c
   const std::vector<TrainBatch> batches = batches_of(c, loaded, o);
   const Features features = loaded.set.featurizer.features;
   const bool bf16 = why_unusable({}, Precision::bf16).empty();
-  Runner peer(c, features, o.dropout, false, machine.threads), engine(c, features, o.dropout, true, machine.threads);
+  Runner reference(c, features, o.dropout, false, machine.threads),
+      engine(c, features, o.dropout, true, machine.threads);
   Runner rounded(c, features, o.dropout, true, machine.threads, bf16 ? Precision::bf16 : Precision::fp32);
-  const std::unique_ptr<Peer> rival = start_peer(c, batches, o, machine.threads);
+  const std::unique_ptr<Peer> pytorch = start_peer(c, batches, o, machine.threads);
   std::array<std::vector<double>, 6> times;
   std::map<std::string, std::array<std::vector<double>, 2>> peer_times;
-  for (int round = -1; round < o.rounds; ++round) {  // the first warms up
+  for (int round = -1; round < o.rounds; ++round) {  // the first is a warm-up
     const TrainBatch& batch = batches[static_cast<std::size_t>(round + 1) % batches.size()];
-    const std::array<double, 6> one{o.reference && o.training ? peer.train(batch) : 0,
+    const std::array<double, 6> one{o.reference && o.training ? reference.train(batch) : 0,
                                     o.training ? engine.train(batch) : 0,
                                     o.training && bf16 ? rounded.train(batch) : 0,
-                                    o.reference ? peer.predict(batch) : 0,
+                                    o.reference ? reference.predict(batch) : 0,
                                     engine.predict(batch),
                                     bf16 ? rounded.predict(batch) : 0};
     for (std::size_t k = 0; k < one.size() && round >= 0; ++k) times[k].push_back(one[k]);
-    if (rival)
-      for (const auto& [variant, seconds] : rival->round(round + 1))
+    if (pytorch)
+      for (const auto& [variant, seconds] : pytorch->round(round + 1))
         for (std::size_t k = 0; k < 2 && round >= 0; ++k) peer_times[variant][k].push_back(seconds[k]);
   }
   const auto rate_of = [&](const std::vector<double>& all) {
@@ -193,7 +194,7 @@ nlohmann::json print(const std::vector<Figure>& figures) {
 }
 
 void run(const Options& o) {
-  // The figures so far, after each case: what follows may fail, or be stopped.
+  // Writes the figures so far. It is called after each case, because later cases may fail or be stopped.
   const auto write = [&](const nlohmann::json& report) {
     if (!o.json_file.empty()) write_file_atomically(o.json_file, report.dump(2) + "\n");
   };
@@ -204,7 +205,7 @@ void run(const Options& o) {
   torch::set_num_threads(threads);
   LoadOptions load;
   load.paths = {o.data};
-  load.limit = 16 * o.batch_size;  // of them eight batches are surely for training
+  load.limit = 16 * o.batch_size;  // at least eight batches of them are in the training set
   load.threads = threads;
   const LoadedData loaded = load_data(load, {});
   if (!o.batches_file.empty()) return write_batches(o.batches_file, batches_of(cases().front(), loaded, o));
@@ -262,35 +263,38 @@ void add_options(CLI::App& app, Options& o) {
   for (const Case& c : cases()) parts.push_back(c.name);
   for (const cpu::Kernels* kernels : cpu::all_kernels()) names.emplace_back(kernels->name);
   app.add_option("--data", o.data, "data set name, table or store")->capture_default_str();
-  choose(app.add_option("--only", o.only, "this part alone"), parts);
+  choose(app.add_option("--only", o.only, "measure only this part"), parts);
   limit(app.add_option("--rounds", o.rounds, "repetitions"), WholeRange{1, 10'000})->capture_default_str();
   limit(app.add_option("--threads", o.threads, "CPU threads; 0 = all"), WholeRange{0, 1024});
   limit(app.add_option("--batch-size", o.batch_size, "molecules; the wide models take a quarter"),
         WholeRange{1, 100'000})
       ->capture_default_str();
-  limit(app.add_option("--dropout", o.dropout, "in training"), RealRange{0, 0.9})->capture_default_str();
-  app.add_flag("!--no-reference", o.reference, "leave the reference out");
-  app.add_flag("!--no-train", o.training, "inference only");
-  app.add_flag("!--no-programs", o.whole, "the models alone, not what stands before them and whole programs");
+  limit(app.add_option("--dropout", o.dropout, "dropout in training"), RealRange{0, 0.9})->capture_default_str();
+  app.add_flag("!--no-reference", o.reference, "do not measure the reference");
+  app.add_flag("!--no-train", o.training, "measure inference only");
+  app.add_flag("!--no-programs", o.whole, "measure only the models, not the steps before them and whole programs");
   app.add_option("--programs", o.programs, "folder of molgraph-score and molgraph-train")->capture_default_str();
   app.add_flag("--best", o.best, "the fastest round instead of the median: for tuning on a noisy machine");
-  choose(app.add_option("--instruction-set", o.instruction_set, "of the kernels, instead of the best one"), names);
+  choose(
+      app.add_option("--instruction-set", o.instruction_set, "instruction set of the kernels instead of the best one"),
+      names);
   app.add_flag("--peer", o.peer,
-               "measure PyTorch models of the same size too (ZINC's features), round by round beside");
-  app.add_option(
-         "--peer-python", o.peer_python,
-         "with --peer: a Python with PyTorch; else one is installed into peer/ beside the folder of the programs")
+               "also measure PyTorch models of the same size (ZINC's features), alternating with the engine");
+  app.add_option("--peer-python", o.peer_python,
+                 "with --peer: a Python with PyTorch; by default one is installed into peer/ next to the folder of the "
+                 "programs")
       ->needs("--peer");
   limit(app.add_option("--compile-seconds", o.compile_seconds,
-                       "with --peer: torch.compile is left out if it takes longer; 0 = without it"),
+                       "with --peer: skip torch.compile if it takes longer; 0 = always skip it"),
         WholeRange{0, 36'000})
       ->needs("--peer");
   app.add_option("--write-batches", o.batches_file, "write batches for peer.py and stop");
-  app.add_option("--store", o.store, "measure how fast this store is read, and nothing else");
-  limit(app.add_option("--gpu", o.gpu, "measure the models on this GPU, and nothing else"), WholeRange{0, 999});
-  choose(app.add_option("--precision", o.precision, "with --gpu: this one alone"), {"fp32", "tf32", "bf16"})
+  app.add_option("--store", o.store, "measure only how fast this store is read");
+  limit(app.add_option("--gpu", o.gpu, "measure only the models on this GPU"), WholeRange{0, 999});
+  choose(app.add_option("--precision", o.precision, "with --gpu: measure only this precision"),
+         {"fp32", "tf32", "bf16"})
       ->needs("--gpu");
-  app.add_option("--json", o.json_file, "write the figures to this file, after each case those so far");
+  app.add_option("--json", o.json_file, "write the figures to this file, after each case");
 }
 
 }  // namespace
@@ -300,7 +304,7 @@ int main(int argc, char** argv) {
   molgraph::bench::Options options;
   options.programs =
       std::filesystem::read_symlink("/proc/self/exe").parent_path().string();  // argv[0] may be found through PATH
-  CLI::App app{"Measures the engine beside the reference"};
+  CLI::App app{"Measures the speed of the engine and the reference"};
   molgraph::bench::add_options(app, options);
   try {
     app.parse(argc, argv);

@@ -22,7 +22,7 @@ double median(std::vector<double> x) {
   return x[x.size() / 2];
 }
 
-/// Seconds that `work` takes, on average over `repeats`, until the device has done it.
+/// Mean seconds of one `work` over `repeats`, measured until the device has finished.
 template <class Work, class Wait>
 double timed(int repeats, const Work& work, const Wait& wait) {
   wait();
@@ -45,21 +45,21 @@ double copy_gbps() {
   return 2e-9 * static_cast<double>(kCopyBytes) / seconds;
 }
 
-/// Of a large product by cublasLt; 0 where that cannot be loaded.
+/// TFLOP/s of a large product by cublasLt; 0 if cublasLt cannot be loaded.
 double peak_tflops(Precision precision) {
   constexpr int kSize = 8192, kProducts = 10;
   constexpr auto kFactors = static_cast<std::size_t>(kSize) * kSize;
   cuda::ProductLibrary library(precision);
   cuda::Array<float> a, b, y;  // bf16 uses half of it
   const cuda::Stream stream = cuda::make_stream();
-  // Numbers from 1 to 2, whether read as float or as bfloat16: with zeros a card draws less power and is faster.
-  std::vector<std::uint16_t> some(std::size_t{1} << 20);
+  // Numbers from 1 to 2, both as float and as bfloat16. With zeros, a GPU draws less power and is faster.
+  std::vector<std::uint16_t> pattern(std::size_t{1} << 20);
   std::mt19937 random;
-  for (std::uint16_t& bits : some) bits = static_cast<std::uint16_t>(0x3F80 | (random() & 0x7F));
-  const std::size_t bytes = some.size() * sizeof some[0];
+  for (std::uint16_t& bits : pattern) bits = static_cast<std::uint16_t>(0x3F80 | (random() & 0x7F));
+  const std::size_t bytes = pattern.size() * sizeof pattern[0];
   for (char* to : {reinterpret_cast<char*>(a.sized(kFactors)), reinterpret_cast<char*>(b.sized(kFactors))})
     for (std::size_t at = 0; at < kFactors * sizeof(float); at += bytes)
-      cuda::copy_to_device(to + at, some.data(), bytes, stream);
+      cuda::copy_to_device(to + at, pattern.data(), bytes, stream);
   const cuda::LibraryProduct product{.a = a.data(),
                                      .b = b.data(),
                                      .a_row = kSize,
@@ -106,7 +106,7 @@ nlohmann::json measure_case(const Case& c, Precision precision, const GpuOptions
     ++update;
   };
   const auto wait = [&] { (void)engine.take_losses(); };
-  timed(4 * static_cast<int>(batches.size()), step, wait);  // memory, then recordings
+  timed(4 * static_cast<int>(batches.size()), step, wait);  // allocates memory, then makes the recordings
   std::vector<float> scaled(molecules.size());
   const auto predict = [&](int) { engine.predict_resident(batches[update++ % batches.size()], scaled.data()); };
   std::vector<double> train, infer;
@@ -153,8 +153,7 @@ void measure_gpu(const GpuOptions& o, const std::vector<Case>& cases, const Mole
   nlohmann::json all{{"gpu", cuda::device_name(o.number)}, {"copy_gbps", copy_gbps()}, {"dropout", o.dropout}};
   std::printf("%s, copy %.0f GB/s\n", all["gpu"].get<std::string>().c_str(), all["copy_gbps"].get<double>());
   std::vector<Precision> chosen;
-  for (const Precision precision :
-       {Precision::bf16, Precision::tf32, Precision::fp32})  // what matters most comes first
+  for (const Precision precision : {Precision::bf16, Precision::tf32, Precision::fp32})  // the most important first
     if (o.precision.empty() || o.precision == to_string(precision)) chosen.push_back(precision);
   std::map<Precision, double> peaks;
   for (const Precision precision : chosen) {

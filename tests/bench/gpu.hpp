@@ -11,15 +11,15 @@
 namespace molgraph::bench {
 
 struct GpuOptions {
-  int number = 0;        ///< of the device
+  int number = 0;        ///< device number
   int batch_size = 256;  ///< the wide models take four times as many
   double dropout = 0.1;
   int rounds = 7;
   std::string precision;  ///< fp32, tf32 or bf16; empty = all
 };
 
-/// Batches stay on the device. Prints a table and hands out all figures so far, of the card itself and by case and
-/// precision, as soon as there are new ones. Throws DeviceError.
+/// Measures with batches that stay on the device, and prints a table. After each new figure, calls `report` with all
+/// figures so far, of the GPU and by case and precision. Throws DeviceError.
 void measure_gpu(const GpuOptions& options, const std::vector<Case>& cases, const MoleculeSet& set,
                  const std::vector<std::int64_t>& molecules, const std::function<void(const nlohmann::json&)>& report);
 

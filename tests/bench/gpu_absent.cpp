@@ -1,4 +1,4 @@
-// Instead of gpu.cpp in a build without nvcc.
+// Replaces gpu.cpp in a build without nvcc.
 #include "attention/cuda/cuda_engine.hpp"
 #include "tests/bench/gpu.hpp"
 

@@ -12,7 +12,7 @@
 namespace molgraph::bench {
 namespace {
 
-/// Units per second of all threads: each calls work() until `seconds` have gone; work returns what it did.
+/// Units per second of all threads. Each thread calls work() for `seconds`; work() returns its number of units.
 template <class Make>
 double rate(int threads, double seconds, Make make) {
   std::vector<double> done(static_cast<std::size_t>(threads));

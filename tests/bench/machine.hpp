@@ -1,4 +1,4 @@
-// What this machine can do at best, measured.
+// The measured peak rates of this machine.
 #pragma once
 
 #include <chrono>
@@ -17,8 +17,8 @@ struct Machine {
   std::string processor, instruction_set;
   int threads = 1;
   double gemm_gflops = 0;                        ///< the engine's product [112, 80] x [80, 80], all threads
-  double wide_gemm_gflops = 0;                   ///< the same of [512, 768] x [768, 768]
-  double bf16_gflops = 0, wide_bf16_gflops = 0;  ///< the same with bfloat16 factors; 0 = there are no such products
+  double wide_gemm_gflops = 0;                   ///< the same for [512, 768] x [768, 768]
+  double bf16_gflops = 0, wide_bf16_gflops = 0;  ///< the same with bfloat16 factors; 0 = not supported
   double copy_gbps = 0;  ///< bytes read and written per second by copies larger than the caches, all threads
 };
 

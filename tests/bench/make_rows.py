@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes a large table of real molecules to standard output, a share of its rows broken in ten ways.
+"""Writes a large table of real molecules to standard output. A share of its rows is broken, in ten ways.
 
     make_rows.py ROWS [--broken 0.01] [--seed 0] TABLE.csv[.gz] ... > rows.csv
 
@@ -15,10 +15,10 @@ BROKEN = [
     lambda s: "",                            # empty
     lambda s: s + "(",                       # branch not closed
     lambda s: "C1" + s.replace("1", ""),     # ring not closed
-    lambda s: s + "Xx",                      # no element
+    lambda s: s + "Xx",                      # not an element
     lambda s: "F(C)(C)" + s,                 # too many bonds
     lambda s: "not a molecule",
-    lambda s: s + "\ufffd\u00e9",            # no ASCII
+    lambda s: s + "\ufffd\u00e9",            # not ASCII
     lambda s: "C" * 2000,                    # too many atoms
     lambda s: s + ".c1cccc1",                # cannot be kekulised
     lambda s: s + ",surplus,cells",          # more cells than columns

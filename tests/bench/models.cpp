@@ -9,7 +9,7 @@
 namespace molgraph::bench {
 namespace {
 
-constexpr double kWalkSteps = 10;  // of encoding grpe-walk
+constexpr double kWalkSteps = 10;  // of the encoding grpe-walk
 
 }  // namespace
 

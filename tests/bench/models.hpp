@@ -1,4 +1,4 @@
-// The models that are measured, and one of them on one backend.
+// The measured models, and a runner for one model on one backend.
 #pragma once
 
 #include <memory>
@@ -18,19 +18,19 @@ struct Case {
   int layers = 12, width = 80, heads = 8;
   bool walks = false;  ///< encoding grpe-walk
 };
-/// ZINC's small models, and the papers' wide ones.
+/// The small models for ZINC and the wide models of the papers.
 std::vector<Case> cases();
 
 std::unique_ptr<GraphModel> make_model(const Case& c, Features features, double dropout);
 
-/// FLOPs of one molecule's forward pass (products, attention, GRPE's tables, walks), as docs/development/results.md
-/// counts the floors.
+/// FLOPs of one molecule's forward pass (products, attention, GRPE's tables, walks), counted as for
+/// the floors of docs/development/results.md.
 double forward_flops(const Case& c, const GraphBatch& batch);
 
 /// One model on one backend; both calls return seconds.
 class Runner {
  public:
-  /// On the engine, or without `engine` on LibTorch's operations.
+  /// Uses the engine if `engine`, else LibTorch's operations.
   Runner(const Case& c, Features features, double dropout, bool engine, int threads,
          Precision precision = Precision::fp32);
 

@@ -24,11 +24,11 @@ std::string quoted(const std::string& text) { return "'" + text + "'"; }
 
 std::string peer_python(const std::string& folder) {
   const std::string python = folder + "/bin/python", version = TORCH_VERSION;
-  const std::string wanted = version.substr(0, version.find('+'));
+  const std::string release = version.substr(0, version.find('+'));
   if (std::system((quoted(python) + " -c 'import torch, numpy' 2>/dev/null").c_str()) == 0) return python;
-  std::fprintf(stderr, "molgraph-bench: installs PyTorch %s into %s\n", wanted.c_str(), folder.c_str());
+  std::fprintf(stderr, "molgraph-bench: installing PyTorch %s into %s\n", release.c_str(), folder.c_str());
   if (std::system(("python3 -m venv " + quoted(folder) + " && " + quoted(python) +
-                   " -m pip install --quiet --disable-pip-version-check numpy torch==" + wanted)
+                   " -m pip install --quiet --disable-pip-version-check numpy torch==" + release)
                       .c_str()) != 0)
     throw std::runtime_error("PyTorch could not be installed into " + folder);
   return python;
@@ -38,24 +38,24 @@ bool has_peer(const Case& c) { return !c.walks; }
 
 Peer::Peer(const Case& c, const PeerOptions& options) {
   const std::string model = std::string(c.grpe ? "grpe" : "graphormer") + (c.gate ? "+urpe" : "");
-  std::vector<std::string> words{options.python,
-                                 kScript,
-                                 options.batches,
-                                 "--serve",
-                                 "--only",
-                                 model,
-                                 "--threads",
-                                 std::to_string(options.threads),
-                                 "--width",
-                                 std::to_string(c.width),
-                                 "--heads",
-                                 std::to_string(c.heads),
-                                 "--dropout",
-                                 std::to_string(options.dropout),
-                                 "--compile-seconds",
-                                 std::to_string(options.compile_seconds)};
+  std::vector<std::string> arguments{options.python,
+                                     kScript,
+                                     options.batches,
+                                     "--serve",
+                                     "--only",
+                                     model,
+                                     "--threads",
+                                     std::to_string(options.threads),
+                                     "--width",
+                                     std::to_string(c.width),
+                                     "--heads",
+                                     std::to_string(c.heads),
+                                     "--dropout",
+                                     std::to_string(options.dropout),
+                                     "--compile-seconds",
+                                     std::to_string(options.compile_seconds)};
   std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
+  for (std::string& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);
   int in[2], out[2];
   if (::pipe2(in, O_CLOEXEC) != 0 || ::pipe2(out, O_CLOEXEC) != 0) throw std::runtime_error("no pipe for peer.py");
@@ -70,12 +70,12 @@ Peer::Peer(const Case& c, const PeerOptions& options) {
   to_ = in[1];
   from_ = ::fdopen(out[0], "r");
   if (code != 0) child_ = -1;
-  std::signal(SIGPIPE, SIG_IGN);  // a peer that ended is told by line()
+  std::signal(SIGPIPE, SIG_IGN);  // line() reports a peer that has ended
   (void)line();
 }
 
 Peer::~Peer() {
-  ::close(to_);  // it ends with its input
+  ::close(to_);  // the peer ends with its input
   std::fclose(from_);
   if (child_ > 0) ::waitpid(child_, nullptr, 0);
 }
@@ -90,8 +90,8 @@ std::string Peer::line() {
 }
 
 std::map<std::string, std::array<double, 2>> Peer::round(int k) {
-  const std::string asked = std::to_string(k) + "\n";
-  if (::write(to_, asked.data(), asked.size()) != static_cast<ssize_t>(asked.size()))
+  const std::string request = std::to_string(k) + "\n";
+  if (::write(to_, request.data(), request.size()) != static_cast<ssize_t>(request.size()))
     throw std::runtime_error("peer.py ended early");
   return nlohmann::json::parse(line()).get<std::map<std::string, std::array<double, 2>>>();
 }

@@ -1,4 +1,4 @@
-// PyTorch models on the same batches, in a process of their own that computes a round when it is asked to (peer.py).
+// PyTorch models on the same batches, in a separate process (peer.py) that computes one round per request.
 #pragma once
 
 #include <array>
@@ -11,22 +11,22 @@
 
 namespace molgraph::bench {
 
-/// The Python of a virtual environment in `folder` with the PyTorch that this program's LibTorch is of, which is
-/// installed there if it is not yet (some gigabytes, minutes). Throws std::runtime_error.
+/// The Python of a virtual environment in `folder` whose PyTorch has the version of this program's LibTorch. Installs
+/// it if it is missing (several gigabytes, minutes). Throws std::runtime_error.
 std::string peer_python(const std::string& folder);
 
 struct PeerOptions {
-  std::string python, batches;  ///< batches: a file of --write-batches
+  std::string python, batches;  ///< batches: a file that --write-batches wrote
   int threads = 1, compile_seconds = 0;
   double dropout = 0.1;
 };
 
-/// Is there a model of that kind in peer.py?
+/// Whether peer.py has a model of this kind.
 bool has_peer(const Case& c);
 
 class Peer {
  public:
-  /// Returns when the model is ready. Throws std::runtime_error if it does not come to that.
+  /// Returns when the model is ready. Throws std::runtime_error if the peer ends before that.
   Peer(const Case& c, const PeerOptions& options);
   ~Peer();
   Peer(const Peer&) = delete;

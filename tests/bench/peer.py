@@ -1,4 +1,4 @@
-"""A PyTorch model of the same size on the same batches, as good as PyTorch users write it; prints molecules/s.
+"""Measures a PyTorch model of the same size on the same batches, written as PyTorch users would; prints molecules/s.
 
     molgraph-bench --write-batches batches.safetensors
     python peer.py batches.safetensors --threads 2 [--compile] [--only grpe]
@@ -6,10 +6,10 @@
     python peer.py wide.safetensors --threads 2 --width 768 --heads 32
     python peer.py batches.safetensors --device cuda --compile --json peer.json
 
-On a GPU: all batches are padded to one size, so that `compiled` runs as a CUDA graph; fp32 means tf32 in the products there.
+On a GPU, all batches are padded to one size, so that `compiled` runs as a CUDA graph. There, fp32 uses tf32 in the products.
 
-`molgraph-bench --peer` starts it with --serve and measures it round by round beside the engine: a line "ready" with what there is, then for every
-number on standard input a line of JSON with the seconds of that round, by variant: [training update, inference].
+`molgraph-bench --peer` starts it with --serve and alternates its rounds with those of the engine. The script prints a line "ready" with the version of
+PyTorch. For every number on standard input, it then prints a line of JSON with the seconds of that round, by variant: [training update, inference].
 
 Written from the papers (Graphormer: Ying et al. 2021; GRPE: Park et al. 2022). Batches are padded; `grouped` splits a
 batch by size first, which wastes less; the edge-path bias uses prefix sums instead of the published O(n^2 hops H^2) tensor.
@@ -29,7 +29,7 @@ import torch
 import torch.nn.functional as F
 
 LAYERS, FAR_G, FAR_R, HOPS = 12, 20, 5, 20
-WIDTH, HEADS, DROPOUT = 80, 8, 0.1   # set by the command line
+WIDTH, HEADS, DROPOUT = 80, 8, 0.1   # the command line sets these
 MODELS = {"graphormer": (False, False), "graphormer+urpe": (False, True), "grpe": (True, False), "grpe+urpe": (True, True)}   # GRPE, gate
 
 
@@ -44,7 +44,7 @@ def read_safetensors(path):
 
 
 def pad(tensors, k, members, grpe, least=0):
-    """Molecules `members` of batch k, padded to the largest (or `least` tokens): ids of atoms, degrees, classes, key mask, and path steps."""
+    """Molecules `members` of batch k, padded to the largest (or `least` tokens): atom ids, degrees, classes, key mask, and path steps."""
     t = lambda name: tensors[f"{k}.{name}"].long()
     offset = t("token_offset")
     sizes = (offset[1:] - offset[:-1])
@@ -168,7 +168,7 @@ def on(device, part):
 
 
 def write(path, report):
-    """The figures so far, whole at any time."""
+    """Writes the figures so far. The file is complete at any time."""
     with open(path + ".part", "w") as f:
         json.dump(report, f, indent=2)
     os.replace(path + ".part", path)
@@ -180,7 +180,7 @@ def wait(device):
 
 
 def peak(device):
-    """TFLOP/s of a large bf16 product, GB/s of a copy: what the card can do."""
+    """The peak of the GPU: TFLOP/s of a large bf16 product, GB/s of a copy."""
     a = torch.randn(8192, 8192, device=device, dtype=torch.bfloat16)
     b = torch.empty(1 << 30, dtype=torch.uint8, device=device)
     result = []
@@ -241,13 +241,13 @@ class Variant:
 
 
 def measure(variant, rounds):
-    """Molecules per second in training and inference, the median of the rounds after two."""
+    """Molecules per second in training and inference, the median of all rounds after the first two."""
     train, infer = zip(*[variant.round(r) for r in range(rounds + 2)])
     return variant.molecules / statistics.median(train[2:]), variant.molecules / statistics.median(infer[2:])
 
 
 def compiled_in_time(variant, seconds):
-    """Whether the compiled model's first rounds end in time: each batch may need a graph of its own."""
+    """Whether the first rounds of the compiled model end in time. Each batch may need its own graph."""
     def stop(*_):
         raise TimeoutError
 
@@ -258,9 +258,9 @@ def compiled_in_time(variant, seconds):
         for k in range(len(variant.prepared)):
             variant.round(k)
         return True
-    except Exception as error:   # of the time, often in the compiler's clothes, or of the compiler
+    except Exception as error:   # the timeout, which the compiler often wraps, or an error of the compiler
         late = time.perf_counter() - start >= seconds
-        print("peer.py: compiled is left out: " + (f"not ready in {seconds} s" if late else repr(error)[:2000]), file=sys.stderr)
+        print("peer.py: compiled is skipped: " + (f"not ready in {seconds} s" if late else repr(error)[:2000]), file=sys.stderr)
         return False
     finally:
         signal.alarm(0)
@@ -275,9 +275,9 @@ def serve(batches, model, compile_seconds):
         if compiled_in_time(compiled, compile_seconds):
             variants["compiled, 4 groups"] = compiled
     first = {name: variant.round(0) for name, variant in variants.items()}
-    for name in first:   # bf16 on a processor without: no rival, and rounds of minutes
+    for name in first:   # bf16 without support by the processor is not competitive, and a round takes minutes
         if all(first[name][k] > 3 * min(other[k] for other in first.values()) for k in (0, 1)):
-            print(f"peer.py: {name} is left out: over three times slower than the fastest", file=sys.stderr)
+            print(f"peer.py: {name} is skipped: over three times slower than the fastest", file=sys.stderr)
             del variants[name]
     print(json.dumps({"ready": torch.__version__}), flush=True)
     for line in sys.stdin:
@@ -294,12 +294,12 @@ def main():
     parser.add_argument("--width", type=int, default=WIDTH)
     parser.add_argument("--heads", type=int, default=HEADS)
     parser.add_argument("--dropout", type=float, default=DROPOUT)
-    parser.add_argument("--only", choices=list(MODELS), help="one model")
-    parser.add_argument("--serve", action="store_true", help="of --only, round by round as standard input asks")
-    parser.add_argument("--compile-seconds", type=int, default=0, help="with --serve: also torch.compile, if it ends in this time")
-    parser.add_argument("--bf16", action="store_true", help="under autocast to bfloat16")
+    parser.add_argument("--only", choices=list(MODELS), help="measure only this model")
+    parser.add_argument("--serve", action="store_true", help="with --only: measure one round per line of standard input")
+    parser.add_argument("--compile-seconds", type=int, default=0, help="with --serve: also torch.compile, if it finishes in this time")
+    parser.add_argument("--bf16", action="store_true", help="use autocast to bfloat16")
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
-    parser.add_argument("--json", help="write the figures to this file, after each case those so far")
+    parser.add_argument("--json", help="write the figures to this file, after each case")
     arguments = parser.parse_args()
     if arguments.serve and arguments.only is None:
         parser.error("--serve needs --only")
@@ -308,7 +308,7 @@ def main():
     batches = read_safetensors(arguments.batches)
     torch.set_default_device(arguments.device)
     torch.backends.cuda.matmul.allow_tf32 = True
-    torch._dynamo.config.cache_size_limit = 64   # a graph per batch: their path steps differ in number
+    torch._dynamo.config.cache_size_limit = 64   # one graph per batch: the numbers of path steps differ
     if arguments.serve:
         return serve(batches, arguments.only, arguments.compile_seconds)
     report = {"torch": torch.__version__, "width": WIDTH, "bf16": arguments.bf16, "cases": {}}
@@ -323,7 +323,7 @@ def main():
         for compiled in ([False, True] if arguments.compile else [False]):
             for groups in (1, 4):
                 if arguments.device == "cuda" and groups > 1:
-                    continue   # small launches cost more than padding there
+                    continue   # on a GPU, small launches cost more than padding
                 train, infer = measure(Variant(batches, grpe, gate, groups, compiled, arguments.bf16, arguments.device), arguments.rounds)
                 report["cases"][f"{name}, {'compiled' if compiled else 'eager'}, {groups} group(s)"] = {"train": train, "infer": infer}
                 print(f"{name:16} {'compiled' if compiled else 'eager':9} {groups} group(s): train {train:6.0f}  infer {infer:6.0f}", flush=True)

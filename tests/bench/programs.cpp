@@ -37,7 +37,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMolecules = 2048;  // per round inside this process
 constexpr std::size_t kFileRows = 20000;
 
-/// A scratch folder that goes with the object.
+/// A temporary folder. The destructor removes it.
 struct Scratch {
   fs::path path = fs::temp_directory_path() / ("molgraph_bench_" + std::to_string(::getpid()));
   Scratch() { fs::create_directories(path); }
@@ -48,7 +48,7 @@ struct Scratch {
 
 double median_seconds(int rounds, const std::function<void()>& work) {
   std::vector<double> seconds;
-  work();  // warms up
+  work();  // warm-up
   for (int r = 0; r < rounds; ++r) {
     const auto start = Clock::now();
     work();
@@ -62,7 +62,7 @@ struct Cost {
   double seconds = 0, megabytes = 0;  ///< wall time; largest resident size
 };
 
-/// The largest resident size so far, in MB. (What wait4() reports also counts this process before exec.)
+/// The largest resident size so far, in MB. (The value of wait4() also includes this process before exec.)
 double peak_megabytes(pid_t process) {
   std::ifstream status("/proc/" + std::to_string(process) + "/status");
   for (std::string line; std::getline(status, line);)
@@ -106,7 +106,7 @@ Cost median_run(int rounds, const std::vector<std::string>& arguments) {
 }
 
 #ifdef MOLGRAPH_BENCH_RDKIT
-/// Descriptors and fingerprints of molecules that are parsed already; then where a molecule's time goes, on average.
+/// Times of descriptors and fingerprints of parsed molecules, then the mean time per molecule of each step.
 void measure_descriptors(std::span<const std::string> smiles, int rounds, std::vector<Figure>& figures) {
   std::vector<std::unique_ptr<RDKit::ROMol>> molecules;
   for (const std::string& text : smiles) molecules.emplace_back(RDKit::SmilesToMol(text));

@@ -13,8 +13,8 @@ struct Figure {
   double value = 0;
 };
 
-/// With Graphormer + URPE, 12 x 80, random weights, and the molecules of `loaded`; `data` is its name for
-/// molgraph-train. The programs stand in the folder `programs`. Without RDKit there is nothing to measure: empty.
+/// Measures Graphormer + URPE, 12 x 80, random weights, on the molecules of `loaded`; `data` is its name for
+/// molgraph-train. `programs` is the folder of the programs. Empty in a build without RDKit.
 std::vector<Figure> measure_programs(const LoadedData& loaded, const std::string& data, const std::string& programs,
                                      int threads, int rounds);
 

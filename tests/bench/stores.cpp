@@ -55,7 +55,7 @@ std::vector<Figure> measure_store(const std::string& path, int threads, int batc
   std::vector<std::int64_t> order(static_cast<std::size_t>(set.size()));
   std::iota(order.begin(), order.end(), std::int64_t{0});
   shuffle(order, 0, ShuffleStream::epoch);
-  std::atomic<std::uint64_t> sink{0};  // so that nothing is left out
+  std::atomic<std::uint64_t> sink{0};  // keeps the compiler from removing the work
   const auto copy = [&](std::span<const std::int64_t> batch) {
     std::vector<std::uint8_t> atoms, bonds;
     std::vector<std::uint16_t> ends;

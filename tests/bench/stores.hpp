@@ -1,4 +1,4 @@
-// Reading a store: from disk to memory, and from memory to batches in random order.
+// The reading speed of a store: from disk to memory, and from memory to batches in random order.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace molgraph::bench {
 
-/// Rates of a store of any size; `batch_size` molecules at a time, drawn at random. Pairs are read from the store for a
-/// part of the molecules only, because that is slow.
+/// Rates of a store of any size, with batches of `batch_size` random molecules. Pairs are read from the store for only
+/// some molecules, because that is slow.
 std::vector<Figure> measure_store(const std::string& path, int threads, int batch_size);
 
 }  // namespace molgraph::bench

@@ -1,5 +1,5 @@
-// The attention's kernels alone, on the emulated GPU: every model's terms on every molecule of the case table, forward
-// and back, in all three ways a group of lanes can have its arrays.
+// The attention kernels on the emulated GPU: every model's terms on every molecule of the case table, forward and
+// backward, with a warp, with half a warp and with arrays in global memory.
 #include <gtest/gtest.h>
 
 #include "attention/cuda/kernels/attention_gradient.cuh"
@@ -15,7 +15,7 @@ constexpr RandomStream kStream{
     .seed = 11, .step = 3, .row = 7, .layer = 2, .site = RandomSite::attention_weights, .ascent = 1};
 constexpr double kDropout = 0.2;
 
-/// Drops what the device's draws will drop.
+/// Drops the same weights as the device.
 void drop(AttentionCase& c) {
   const std::size_t count = c.heads * c.tokens * c.tokens;
   std::vector<std::uint16_t> draws(count);
@@ -24,12 +24,12 @@ void drop(AttentionCase& c) {
   c.keep_scale = static_cast<float>(dropout_scale(dropout_threshold(kDropout)));
 }
 
-/// The arrays of a case as the kernels want them: query, key and value in one row, pairs [head, key, query].
+/// The arrays of a case in the kernels' layout: query, key and value in one row, pairs [head, key, query].
 class KernelCall {
  public:
   explicit KernelCall(const AttentionCase& c) : c_(c), n_(c.tokens) {}
 
-  /// `largest`: tokens of the largest molecule that the launch is for.
+  /// `largest`: number of tokens of the launch's largest molecule.
   AttentionResult<float> run(std::size_t largest) {
     std::vector<std::uint16_t> relation(n_ * n_);
     std::vector<std::uint8_t> forbidden(c_.masked.empty() ? 0 : n_ * n_);
@@ -125,7 +125,7 @@ class KernelCall {
   }
 
  private:
-  /// [head, query, key] to [head, key, query], which is its own way back.
+  /// [head, query, key] to [head, key, query], and back.
   std::vector<float> by_pair(const std::vector<float>& x) const {
     std::vector<float> y(x.size());
     for (std::size_t h = 0; h < c_.heads && !x.empty(); ++h)
@@ -160,7 +160,7 @@ TEST(CudaAttentionKernel, EveryTermOnEveryMolecule) {
       const formula::Molecule molecule(batch, static_cast<std::int64_t>(b));
       for (const bool dropped : {false, true}) {
         const auto tokens = static_cast<std::size_t>(molecule.tokens());
-        if (tokens > 50 && (dropped || of.options.encoder.share_encodings)) continue;  // time
+        if (tokens > 50 && (dropped || of.options.encoder.share_encodings)) continue;  // saves time
         AttentionCase c = attention_case(plan, molecule, 0, false);
         if (dropped) drop(c);
         errors.add(c, KernelCall(c).run(tokens));  // up to 16 tokens: half a warp
@@ -174,7 +174,7 @@ TEST(CudaAttentionKernel, EveryTermOnEveryMolecule) {
   }
 }
 
-TEST(CudaAttentionKernel, ARowThatMayLookAtNothing) {
+TEST(CudaAttentionKernel, FullyMaskedRowIsZero) {
   const ModelPlan plan = model_plan(small_model(encoding_from_string("grpe")));
   const GraphBatch batch = batch_of_cases(molecule_cases(), {});
   AttentionCase c = attention_case(plan, formula::Molecule(batch, 3), 0, false);

@@ -1,4 +1,4 @@
-// Numbers on their way to a device and back.
+// Copies numbers to a device and back.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace molgraph::test {
 
-/// An array that lasts as long as the test; null for an empty vector.
+/// Arrays that live as long as this object. put() returns null for an empty vector.
 class DeviceArrays {
  public:
   template <class T>
@@ -25,7 +25,7 @@ class DeviceArrays {
     for (const float number : numbers) rounded.push_back(cuda::from_float<cuda::Bf16>(number));
     return put(rounded);
   }
-  /// Numbers that nobody has set.
+  /// Numbers that are not set.
   template <class T>
   T* unset(std::size_t count) {
     return reinterpret_cast<T*>(arrays_.emplace_back().sized(count * sizeof(T)));

@@ -1,5 +1,5 @@
-// The emulated GPU finds what it is there to find: missing barriers, deadlocks, writes beside an array, memory that was
-// never set.
+// The emulated GPU detects missing barriers, deadlocks, writes outside an array and the use of memory that was never
+// set.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,9 +17,9 @@ namespace molgraph::cuda {
 
 constexpr unsigned kThreads = 64;
 
-// Outside the unnamed namespace: `memory` is the one that the emulated GPU defines.
+// Outside the unnamed namespace, so that `memory` is the array that the emulated GPU defines.
 
-// Everybody writes a number and reads that of another warp's thread.
+// Every thread writes a number and reads that of a thread in another warp.
 static void exchange(float* out, bool barrier) {
   extern __shared__ __align__(16) unsigned char memory[];
   auto* shared = reinterpret_cast<float*>(memory);
@@ -28,7 +28,7 @@ static void exchange(float* out, bool barrier) {
   out[blockIdx.x * kThreads + threadIdx.x] = shared[(threadIdx.x + 40) % kThreads];
 }
 
-static void write_beside(int at) {
+static void write_at(int at) {
   extern __shared__ __align__(16) unsigned char memory[];
   memory[at] = 1;
 }
@@ -43,7 +43,7 @@ int wrong_after_exchange(bool barrier) {
   return wrong;
 }
 
-TEST(Emulator, BlocksRunWithBarriersAndFailWithout) {
+TEST(Emulator, MissingBarriersGiveWrongResults) {
   EXPECT_EQ(wrong_after_exchange(true), 0);
   EXPECT_GT(wrong_after_exchange(false), 0);
 }
@@ -57,7 +57,7 @@ TEST(Emulator, WarpsExchangeRegisters) {
   EXPECT_EQ(out.data()[63], 31 * 16 + 32 * 32);
 }
 
-TEST(Emulator, FindsDeadlocks) {
+TEST(Emulator, DetectsDeadlocks) {
   EXPECT_THROW(launch(
                    nullptr,
                    +[](int limit) {
@@ -68,12 +68,12 @@ TEST(Emulator, FindsDeadlocks) {
                std::logic_error);
 }
 
-TEST(Emulator, FindsWritesBesideSharedMemory) {
-  EXPECT_NO_THROW(launch(nullptr, write_beside, 1u, 1u, 100, 99));
-  EXPECT_THROW(launch(nullptr, write_beside, 1u, 1u, 100, 100), std::logic_error);
+TEST(Emulator, DetectsWritesOutsideSharedMemory) {
+  EXPECT_NO_THROW(launch(nullptr, write_at, 1u, 1u, 100, 99));
+  EXPECT_THROW(launch(nullptr, write_at, 1u, 1u, 100, 100), std::logic_error);
 }
 
-TEST(Emulator, FindsWritesBesideAnArray) {
+TEST(Emulator, DetectsWritesOutsideArrays) {
   auto* array = static_cast<float*>(emulator::allocate(4 * sizeof(float)));
   const float guard = array[4];
   array[4] = 1;
@@ -91,7 +91,7 @@ TEST(Emulator, RecordingsKeepTheirArguments) {
     launch(
         nullptr, +[](float* to, float x) { *to = x; }, 1u, 1u, 0, out.data(), value);
   });
-  EXPECT_TRUE(std::isnan(out.data()[0])) << "it was not to run yet";
+  EXPECT_TRUE(std::isnan(out.data()[0])) << "recorded work does not run yet";
   value = 4;
   recording.run();
   EXPECT_EQ(out.data()[0], 3);
@@ -99,7 +99,7 @@ TEST(Emulator, RecordingsKeepTheirArguments) {
   EXPECT_THROW(Recording(nullptr, [] { synchronize(nullptr); }), std::logic_error);
 }
 
-// A library's function is no kernel, and must not be looked up as one: it goes by its name.
+// A library function is not a kernel and must not be looked up as one. It is listed by its name.
 TEST(Emulator, ProfilesCountKernelsAndNameLibraryCalls) {
   Array<float> a, b, y;
   for (Array<float>* array : {&a, &b, &y}) clear(array->sized(4), 4 * sizeof(float), nullptr);
@@ -124,20 +124,20 @@ TEST(Emulator, ProfilesCountKernelsAndNameLibraryCalls) {
   EXPECT_EQ(call->launches, 2);
   EXPECT_THROW(profile(nullptr, [] { throw std::runtime_error("in the middle"); }), std::runtime_error);
   launch(
-      nullptr, +[](float* to) { to[0] = 1; }, 1u, 1u, 0, y.data());  // no clock is left behind
+      nullptr, +[](float* to) { to[0] = 1; }, 1u, 1u, 0, y.data());  // no clock remains active
 }
 
-TEST(Emulator, NotesAreToldOnce) {
-  std::vector<std::string> told;
-  tell_notes([&](const std::string& text) { told.push_back(text); });
+TEST(Emulator, NotesAreSentOnce) {
+  std::vector<std::string> notes;
+  tell_notes([&](const std::string& text) { notes.push_back(text); });
   note("a slower way");
   note("a slower way");
   note("another");
   tell_notes({});
-  EXPECT_EQ(told, (std::vector<std::string>{"a slower way", "another"}));
+  EXPECT_EQ(notes, (std::vector<std::string>{"a slower way", "another"}));
 }
 
-TEST(Emulator, DrawsAreTheHosts) {
+TEST(Emulator, DrawsMatchTheHost) {
   const DrawKey key{{0x9abcdef0u, 0x12345678u}, 17, 2};
   std::uint32_t words[4];
   draw_block(key, 4096, 16 * 11 + 3, 5, words);

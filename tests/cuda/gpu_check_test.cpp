@@ -1,5 +1,5 @@
-// scripts/gpu-check on a folder whose programs are stand-ins: verdicts, figures, limits, and what a lent machine gives
-// back.
+// scripts/gpu-check in a folder with stand-ins for the programs: verdicts, figures, time limits and the files of the
+// result.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 class GpuCheck : public testing::Test {
  protected:
   void SetUp() override {
-    if (scratch.run("", "command -v python3").code != 0) GTEST_SKIP() << "no python3 here, which gpu-check needs";
+    if (scratch.run("", "command -v python3").code != 0) GTEST_SKIP() << "gpu-check needs python3";
     for (const char* folder : {"bin", "lib", "tools", "python/torch/lib", "python/nvidia/cu13/lib"})
       fs::create_directories(scratch.path(folder));
     scratch.write("python/torch/__init__.py", "");
@@ -56,7 +56,7 @@ class GpuCheck : public testing::Test {
 TEST_F(GpuCheck, EveryPartHasAVerdict) {
   const nlohmann::json report = run("");
   EXPECT_EQ(code, 1);
-  EXPECT_EQ(status(report, "random"), 77) << "skipped is no verdict";
+  EXPECT_EQ(status(report, "random"), 77) << "a skipped test is not a success";
   for (const char* part : {"libraries", "card", "smoke", "tests", "loop", "synccheck", "memcheck", "racecheck", "train",
                            "train-again", "same-bits"})
     EXPECT_EQ(status(report, part), 0) << part << "\n" << printed;
@@ -78,16 +78,16 @@ TEST_F(GpuCheck, EveryPartHasAVerdict) {
   EXPECT_LE(files, 8u);
 }
 
-TEST_F(GpuCheck, AGroupEndsInTime) {
+TEST_F(GpuCheck, GroupStopsAtItsTimeLimit) {
   program("bin/cuda_loop_test", "exec sleep 900");
   const nlohmann::json report = run("check", "GPU_CHECK_LIMIT=30");
   EXPECT_EQ(status(report, "tests"), 0);
   EXPECT_EQ(status(report, "loop"), 124);
-  EXPECT_EQ(status(report, "racecheck"), 124) << "nothing was left for it";
+  EXPECT_EQ(status(report, "racecheck"), 124) << "no time was left";
   EXPECT_EQ(code, 1);
 }
 
-TEST_F(GpuCheck, AFailedSmokeTestIsLookedAtAndEndsTheGroup) {
+TEST_F(GpuCheck, FailedSmokeTestRunsMemcheckAndEndsTheGroup) {
   program("bin/cuda_test", "exit 1");
   const nlohmann::json report = run("check");
   EXPECT_EQ(status(report, "smoke"), 1);
@@ -95,12 +95,12 @@ TEST_F(GpuCheck, AFailedSmokeTestIsLookedAtAndEndsTheGroup) {
   EXPECT_FALSE(report.at("parts").contains("tests"));
 }
 
-TEST_F(GpuCheck, AFilterThatFindsNoTestIsNoVerdict) {
+TEST_F(GpuCheck, FilterWithoutMatchingTestFails) {
   program("bin/cuda_test", "echo '[==========] 0 tests from 0 test suites ran.'");
   EXPECT_EQ(status(run("check"), "smoke"), 78);
 }
 
-TEST_F(GpuCheck, BitsThatDifferShow) {
+TEST_F(GpuCheck, DifferentBitsFail) {
   program("bin/molgraph-train", "mkdir $3 && echo $3 >$3/model.safetensors");
   EXPECT_NE(status(run("wide"), "same-bits"), 0);
 }

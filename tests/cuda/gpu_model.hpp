@@ -1,4 +1,4 @@
-// A LibTorch model on GPU number 0, or on the emulated one, as the tests use it.
+// A LibTorch model on GPU 0 or on the emulated GPU, for tests.
 #pragma once
 
 #include "attention/cuda/cuda_engine.hpp"

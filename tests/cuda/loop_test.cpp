@@ -1,5 +1,5 @@
-// The whole training loop with its updates on the device: the same course as on the CPU, checkpoints, going on with the
-// same bits. Linked twice, as parity_test.cpp.
+// The whole training loop with its updates on the device: the same losses as on the CPU, checkpoints, and resuming with
+// the same bits. Linked twice, like parity_test.cpp.
 #include <gtest/gtest.h>
 
 #include <unistd.h>
@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Of two numbers, or of a number and a class of two.
+/// Two regression targets, or (`mixed`) a regression target and a binary target.
 MoleculeSet molecule_set(bool mixed) {
   MoleculeSet set;
   set.task.names = {"y", "w"};
@@ -73,7 +73,7 @@ class CudaLoop : public testing::Test {
     trainable.decay_exempt = [of](const std::string& parameter) { return !of->specs().at(parameter).decays(); };
     trainable.save = [of](const std::string& path) { torch::save(of->parameters(), path); };
     if (on_device) {
-      DeviceSum sum;  // as NCCL's, by way of the host
+      DeviceSum sum;  // like NCCL's sum, but through the host
       if (!processes->alone()) {
         sum = [processes](float* values, std::size_t size, DeviceStream stream) {
           std::vector<float> host(size);
@@ -105,15 +105,15 @@ class CudaLoop : public testing::Test {
     options.seed = 9, options.folder = (folder_ / name).string(), options.identity = "a run";
     options.processes = processes;
     if (on_device) {
-      EXPECT_GT(measure_step(trainable, set, split, options), 0);  // changes nothing
+      EXPECT_GT(measure_step(trainable, set, split, options), 0);  // must not change the run
     }
     train(trainable, set, split, options, resume);
     std::ostringstream text;
     text << std::ifstream(options.folder + "/metrics.csv").rdbuf();
     return text.str();
   }
-  /// Makes a finished run's checkpoint one of a run that was stopped there.
-  void go_on_later(const std::string& name) const {
+  /// Turns a finished run's checkpoint into that of an interrupted run.
+  void mark_interrupted(const std::string& name) const {
     const std::string path = (folder_ / name / "checkpoints/last.safetensors").string();
     const std::shared_ptr<GraphModel> of = model();
     NamedTensors tensors;
@@ -147,40 +147,41 @@ std::vector<double> numbers(const std::string& csv) {
   return all;
 }
 
-TEST_F(CudaLoop, TakesTheCourseOfTheCpu) {
-  const std::vector<double> wanted = numbers(train_in("cpu", false, 4, false)),
+TEST_F(CudaLoop, MatchesTheCpu) {
+  const std::vector<double> expected = numbers(train_in("cpu", false, 4, false)),
                             got = numbers(train_in("gpu", true, 4, false));
-  ASSERT_EQ(wanted.size(), 20u);  // epoch, step, lr, loss, metric
-  ASSERT_EQ(got.size(), wanted.size());
-  for (std::size_t k = 0; k < wanted.size(); ++k) EXPECT_NEAR(got[k], wanted[k], 2e-4 * std::abs(wanted[k])) << k;
+  ASSERT_EQ(expected.size(), 20u);  // epoch, step, lr, loss, metric
+  ASSERT_EQ(got.size(), expected.size());
+  for (std::size_t k = 0; k < expected.size(); ++k) EXPECT_NEAR(got[k], expected[k], 2e-4 * std::abs(expected[k])) << k;
 }
 
-TEST_F(CudaLoop, TakesTheCourseOfTheCpuOnAMixedTask) {
+TEST_F(CudaLoop, MatchesTheCpuOnAMixedTask) {
   mixed_ = true;
-  const std::vector<double> wanted = numbers(train_in("cpu", false, 4, false)),
+  const std::vector<double> expected = numbers(train_in("cpu", false, 4, false)),
                             got = numbers(train_in("gpu", true, 4, false));
-  ASSERT_EQ(got.size(), wanted.size());
-  for (std::size_t k = 0; k < wanted.size(); ++k) EXPECT_NEAR(got[k], wanted[k], 2e-4 * std::abs(wanted[k])) << k;
+  ASSERT_EQ(got.size(), expected.size());
+  for (std::size_t k = 0; k < expected.size(); ++k) EXPECT_NEAR(got[k], expected[k], 2e-4 * std::abs(expected[k])) << k;
 }
 
-TEST_F(CudaLoop, GoesOnWithTheSameBits) {
+TEST_F(CudaLoop, ResumesBitIdentically) {
   const std::string whole = train_in("whole", true, 4, false);
   train_in("parts", true, 2, false);
-  go_on_later("parts");
+  mark_interrupted("parts");
   EXPECT_EQ(train_in("parts", true, 4, true), whole);
   EXPECT_EQ(bytes("parts/checkpoints/last.safetensors"), bytes("whole/checkpoints/last.safetensors"));
 }
 
-// Of a batch of three, a process gets one and the other two; of the last one, with one molecule, a process gets none.
-TEST_F(CudaLoop, TwoProcessesTakeTheCourseOfOne) {
-  const std::vector<double> wanted = numbers(train_in("one", true, 4, false));
+// Of a batch of three molecules, one process gets one and the other two. The last batch has one molecule, so one
+// process gets none.
+TEST_F(CudaLoop, TwoProcessesMatchOne) {
+  const std::vector<double> expected = numbers(train_in("one", true, 4, false));
   const std::vector<std::shared_ptr<GraphModel>> models{model(), model()};
   run_together(2, [&](const std::shared_ptr<Processes>& processes) {
     train_in("two", true, 4, false, processes, models[static_cast<std::size_t>(processes->rank())]);
   });
   const std::vector<double> got = numbers(bytes("two/metrics.csv"));
-  ASSERT_EQ(got.size(), wanted.size());
-  for (std::size_t k = 0; k < wanted.size(); ++k) EXPECT_NEAR(got[k], wanted[k], 2e-4 * std::abs(wanted[k])) << k;
+  ASSERT_EQ(got.size(), expected.size());
+  for (std::size_t k = 0; k < expected.size(); ++k) EXPECT_NEAR(got[k], expected[k], 2e-4 * std::abs(expected[k])) << k;
   const auto first = models[0]->parameters(), second = models[1]->parameters();
   for (std::size_t k = 0; k < first.size(); ++k) EXPECT_TRUE(torch::equal(first[k], second[k])) << k;
 }

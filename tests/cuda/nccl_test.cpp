@@ -1,4 +1,4 @@
-// Sums by NCCL, on a real GPU: the emulated one has none.
+// Sums by NCCL on a real GPU. The emulated GPU has no NCCL.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -11,7 +11,7 @@
 namespace molgraph::test {
 namespace {
 
-TEST(CudaNccl, AddsUpOverOneProcess) {
+TEST(CudaNccl, SumsOverOneProcess) {
   if (const std::string reason = cuda::why_unusable(0); !reason.empty()) GTEST_SKIP() << reason;
   Processes alone;
   std::unique_ptr<Nccl> nccl;
@@ -23,12 +23,12 @@ TEST(CudaNccl, AddsUpOverOneProcess) {
   }
   const DeviceStream stream = cuda::make_stream();
   cuda::Array<float> values;
-  const std::vector<float> wanted{1, 2, 3};
-  values.upload(wanted, stream);
-  nccl->sum(values.data(), wanted.size(), stream);
-  std::vector<float> got(wanted.size());
+  const std::vector<float> expected{1, 2, 3};
+  values.upload(expected, stream);
+  nccl->sum(values.data(), expected.size(), stream);
+  std::vector<float> got(expected.size());
   cuda::copy_to_host(got.data(), values.data(), got.size() * sizeof(float), stream);
-  EXPECT_EQ(got, wanted);
+  EXPECT_EQ(got, expected);
   cuda::destroy_stream(stream);
 }
 

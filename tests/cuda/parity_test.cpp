@@ -1,5 +1,5 @@
-// The CUDA engine against the reference in float64: every model, values and gradients, dropout on. Linked twice: with
-// the engine for a GPU, and with the emulated one, whose tests run everywhere.
+// The CUDA engine compared with the reference in float64: values and gradients of every model, with dropout. Linked
+// twice: with the engine for a GPU, and with the emulated GPU, on which the tests run everywhere.
 #include <gtest/gtest.h>
 
 #include "tests/cuda/gpu_model.hpp"
@@ -12,7 +12,7 @@ namespace {
 using cuda::why_unusable;
 using torch::Tensor;
 
-// Of the whole vector of gradients, and of values (issue's bounds for the norm).
+// Relative errors of values, and of all gradients as one vector (bounds of the norm).
 constexpr double kTf32 = 2e-3, kBf16 = 2e-2;
 
 const auto make_fp32 = [](GraphModel& model) { return GpuModel(model); };
@@ -31,20 +31,20 @@ class OnDevice : public testing::Test {
     ForwardMode mode{.training = true, .seed = 3, .step = 5};
     mode.perturbation = torch::zeros({batch.num_tokens(), pair.reference->plan().encoder.width});
     const auto make = [&](GraphModel& model) { return GpuModel(model, precision); };
-    const Gradients wanted = reference_gradients(*pair.reference, batch, mode);
+    const Gradients expected = reference_gradients(*pair.reference, batch, mode);
     const Gradients got = engine_gradients(*pair.engine, batch, mode, make);
-    return {relative(got.scaled, wanted.scaled), gradient_error(got, wanted)};
+    return {relative(got.scaled, expected.scaled), gradient_error(got, expected)};
   }
 };
 
 class CudaModels : public OnDevice, public testing::WithParamInterface<ModelCase> {};
 
-TEST_P(CudaModels, ComputeWhatTheReferenceDoes) {
+TEST_P(CudaModels, ValuesMatchReference) {
   Pair pair = make_pair([&] { return make_model(GetParam()); });
   expect_same_values(pair, assorted(), make_fp32);
 }
 
-TEST_P(CudaModels, GradientsAreTheReferences) {
+TEST_P(CudaModels, GradientsMatchReference) {
   Pair pair = make_pair([&] { return make_model(GetParam()); });
   expect_same_gradients(pair, assorted(), make_fp32);
 }
@@ -52,7 +52,7 @@ TEST_P(CudaModels, GradientsAreTheReferences) {
 INSTANTIATE_TEST_SUITE_P(Cuda, CudaModels, testing::ValuesIn(every_model()),
                          [](const auto& of) { return of.param.name; });
 
-/// What no encoding switches; more of it in CudaSizes.
+/// Options that do not depend on the encoding. CudaSizes has more.
 std::vector<PlanCase> shapes() {
   std::vector<PlanCase> cases = shape_cases();
   std::erase_if(cases, [](const PlanCase& c) { return c.options.features != Features::ogb; });
@@ -61,7 +61,7 @@ std::vector<PlanCase> shapes() {
 
 class CudaShapes : public OnDevice, public testing::WithParamInterface<PlanCase> {};
 
-TEST_P(CudaShapes, ComputeWhatTheReferenceDoes) {
+TEST_P(CudaShapes, ValuesAndGradientsMatchReference) {
   Pair pair = make_pair([] { return std::make_unique<GraphModel>(GetParam().options); });
   expect_same_values(pair, assorted(), make_fp32);
   expect_same_gradients(pair, assorted(), make_fp32);
@@ -71,7 +71,7 @@ INSTANTIATE_TEST_SUITE_P(Cuda, CudaShapes, testing::ValuesIn(shapes()), [](const
 
 class CudaSizes : public OnDevice, public testing::WithParamInterface<SizeCase> {};
 
-TEST_P(CudaSizes, ComputeWhatTheReferenceDoes) {
+TEST_P(CudaSizes, ValuesAndGradientsMatchReference) {
   for (const bool grpe : {false, true}) {
     Pair pair = make_pair([&] { return make_sized(GetParam(), grpe); });
     expect_same_values(pair, assorted(), make_fp32);
@@ -86,13 +86,13 @@ TEST_P(CudaSizes, InTf32AndBf16) {
       EXPECT_LT(values, bound);
       EXPECT_LT(gradients, bound);
       EXPECT_TRUE(GetParam().width == 2 ||
-                  gradients > kFloat32);  // in use; a LayerNorm of two numbers leaves their order
+                  gradients > kFloat32);  // is in use; LayerNorm of two numbers keeps only their order
     }
 }
 
 INSTANTIATE_TEST_SUITE_P(Cuda, CudaSizes, testing::ValuesIn(sizes()), [](const auto& of) { return of.param.name; });
 
-TEST_F(OnDevice, WideProductsOfTheLibrary) {  // more than 256 tokens, 256 wide
+TEST_F(OnDevice, WideProductsByTheLibrary) {  // more than 256 tokens, 256 wide
   std::vector<MolecularGraph> graphs;
   for (unsigned k = 0; k < 20; ++k) graphs.push_back(random_graph(14, k));
   const auto make = [] { return make_sized({"wide", 1, 256, 320, 8}, false); };
@@ -103,7 +103,7 @@ TEST_F(OnDevice, WideProductsOfTheLibrary) {  // more than 256 tokens, 256 wide
   }
 }
 
-TEST_F(OnDevice, SmallMoleculesInHalfWarps) {  // up to 16 tokens; enough of them that they get a launch of their own
+TEST_F(OnDevice, SmallMoleculesInHalfWarps) {  // up to 16 tokens; enough molecules for a separate launch
   std::vector<MolecularGraph> graphs = assorted();
   for (unsigned k = 0; k < 25; ++k) graphs.push_back(random_graph(4 + static_cast<int>(k % 12), k));
   for (const bool grpe : {false, true})
@@ -127,7 +127,7 @@ TEST_F(OnDevice, LargeMolecules) {  // several tiles of queries, and arrays beyo
   check(make_pair([&] { return make_model(walks); }));
 }
 
-TEST_F(OnDevice, ReadoutAndDegreeScalerOfManyChannels) {  // more than a warp has lanes
+TEST_F(OnDevice, ReadoutAndDegreeScalerOfManyChannels) {  // more channels than a warp has lanes
   for (const auto& [readout, width] : {std::pair{Readout::sum, 72}, std::pair{Readout::mean, 264}}) {
     ModelOptions options = small_model(encoding_from_string("grpe"));
     options.encoder.width = width, options.encoder.readout = readout, options.encoder.degree_scaler = true;
@@ -141,9 +141,9 @@ TEST_F(OnDevice, ReadoutAndDegreeScalerOfManyChannels) {  // more than a warp ha
   }
 }
 
-TEST_F(OnDevice, WhatDoesNotFitIsRefused) {
+TEST_F(OnDevice, BatchesThatDoNotFitTheModelFail) {
   const auto slope = [](std::size_t, const float*, float*) {};
-  for (const auto& model : models_with_borders()) {
+  for (const auto& model : models_for_invalid_batches()) {
     GpuModel gpu(*model);
     expect_refusals(*model, false, [&](const GraphBatch& batch) { gpu.predict(batch); });
     expect_refusals(*model, false, [&](const GraphBatch& batch) { gpu.train(batch, {.training = true}, slope); });
@@ -151,7 +151,7 @@ TEST_F(OnDevice, WhatDoesNotFitIsRefused) {
   }
 }
 
-TEST_F(OnDevice, NumbersAndTargetsAreThoseOfTheMolecules) {
+TEST_F(OnDevice, InvalidMoleculeNumbersAndTargetsFail) {
   const auto model = make_model({"grpe", &encoding_from_string("grpe")});
   GpuModel gpu(*model);
   ResidentTraining& engine = gpu.resident();
@@ -172,7 +172,7 @@ TEST_F(OnDevice, NumbersAndTargetsAreThoseOfTheMolecules) {
     if (k == 0) bad.target.pop_back();
     if (k == 1) bad.targets = 2;
     if (k == 2) bad.scale.clear();
-    if (k == 3) bad.loss = Loss::ce, bad.target[2] = 1;  // one class, number 0
+    if (k == 3) bad.loss = Loss::ce, bad.target[2] = 1;  // the only class is 0
     EXPECT_THROW(engine.start_training(bad, 0), std::invalid_argument) << k;
   }
   engine.start_training(good, 0);

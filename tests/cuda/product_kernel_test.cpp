@@ -1,5 +1,5 @@
-// The product's kernel alone, on the emulated GPU: in float32, tf32 and bf16, all that can follow a product, and the
-// depth in slices.
+// The product kernel on the emulated GPU: in float32, tf32 and bf16, with bias, GELU and factor, and with the depth in
+// slices.
 #include <gtest/gtest.h>
 
 #include "attention/cuda/kernels/product.cuh"
@@ -14,7 +14,7 @@ using cuda::Bf16, cuda::ProductGroup;
 struct Size {
   int rows, columns, depth;
 };
-/// Broken and full tiles of rows, columns (in tens of eights where they are a multiple of 80) and depth.
+/// Partial and full tiles of rows, columns (tiles of 80 if their number is a multiple of 80) and depth.
 const std::vector<Size> kSizes{{1, 1, 1},     {3, 5, 2},     {64, 64, 16}, {65, 80, 33},
                                {130, 81, 17}, {70, 160, 80}, {20, 9, 200}};
 
@@ -49,7 +49,7 @@ E* put(DeviceArrays& device, const std::vector<float>& x) {
 }
 
 /// [rows, columns] to [columns, rows].
-std::vector<float> turned(const std::vector<float>& x, int rows, int columns) {
+std::vector<float> transposed(const std::vector<float>& x, int rows, int columns) {
   std::vector<float> y(x.size());
   for (int r = 0; r < rows; ++r)
     for (int c = 0; c < columns; ++c)
@@ -62,16 +62,16 @@ void expect_products(Precision precision) {
   for (const Size& s : kSizes) {
     const Case c(s, precision);
     const auto count = static_cast<std::size_t>(s.rows * s.columns), rows = static_cast<std::size_t>(s.rows);
-    for (const bool a_turned : {false, true})
-      for (const bool b_turned : {false, true})
+    for (const bool a_transposed : {false, true})
+      for (const bool b_transposed : {false, true})
         for (const int slices : {1, 3}) {
           DeviceArrays device;
-          cuda::Product<E> p{.a = put<E>(device, a_turned ? turned(c.a, s.rows, s.depth) : c.a),
-                             .a_row = a_turned ? 1 : s.depth,
-                             .a_depth = a_turned ? s.rows : 1,
-                             .b = put<E>(device, b_turned ? turned(c.b, s.columns, s.depth) : c.b),
-                             .b_column = b_turned ? 1 : s.depth,
-                             .b_depth = b_turned ? s.columns : 1,
+          cuda::Product<E> p{.a = put<E>(device, a_transposed ? transposed(c.a, s.rows, s.depth) : c.a),
+                             .a_row = a_transposed ? 1 : s.depth,
+                             .a_depth = a_transposed ? s.rows : 1,
+                             .b = put<E>(device, b_transposed ? transposed(c.b, s.columns, s.depth) : c.b),
+                             .b_column = b_transposed ? 1 : s.depth,
+                             .b_depth = b_transposed ? s.columns : 1,
                              .rows = s.rows,
                              .columns = s.columns,
                              .depth = s.depth,
@@ -92,12 +92,12 @@ void expect_products(Precision precision) {
                 got += parts[static_cast<std::size_t>(k) * count + static_cast<std::size_t>(m * s.columns + n)];
               products.add(c.element<double>(m, n, 0, s.depth), got, c.element<float>(m, n, 0, s.depth));
             }
-            double wanted = 0;
+            double expected = 0;
             float plain = 0;
             for (int k = 0; k < std::min(share, s.depth); ++k)
-              wanted += c.a[static_cast<std::size_t>(m * s.depth + k)],
+              expected += c.a[static_cast<std::size_t>(m * s.depth + k)],
                   plain += c.a[static_cast<std::size_t>(m * s.depth + k)];
-            of_rows.add(wanted, sums[static_cast<std::size_t>(m)], plain);
+            of_rows.add(expected, sums[static_cast<std::size_t>(m)], plain);
           }
           const std::string name =
               std::to_string(s.rows) + " x " + std::to_string(s.columns) + " x " + std::to_string(s.depth);
@@ -107,11 +107,11 @@ void expect_products(Precision precision) {
   }
 }
 
-TEST(CudaProductKernel, IsTheSumOverTheDepth) { expect_products<float>(Precision::fp32); }
-TEST(CudaProductKernel, IsTheSumOverTheDepthInTf32) { expect_products<float>(Precision::tf32); }
-TEST(CudaProductKernel, IsTheSumOverTheDepthInBf16) { expect_products<Bf16>(Precision::bf16); }
+TEST(CudaProductKernel, SumsOverTheDepth) { expect_products<float>(Precision::fp32); }
+TEST(CudaProductKernel, SumsOverTheDepthInTf32) { expect_products<float>(Precision::tf32); }
+TEST(CudaProductKernel, SumsOverTheDepthInBf16) { expect_products<Bf16>(Precision::bf16); }
 
-TEST(CudaProductKernel, BiasGeluAndFactorFollow) {
+TEST(CudaProductKernel, AppliesBiasGeluAndFactor) {
   for (const Size& s : kSizes) {
     const Case c(s, Precision::fp32);
     const auto count = static_cast<std::size_t>(s.rows * s.columns);

@@ -10,7 +10,7 @@
 namespace molgraph {
 namespace {
 
-/// The engine's draws of the stream, one thread per block of eight.
+/// The engine's draws of the stream, one thread per block of eight draws.
 __global__ void draws_kernel(RandomStream stream, DrawKey key, std::uint32_t blocks, std::uint16_t* out) {
   const std::uint32_t block = blockIdx.x * blockDim.x + threadIdx.x;
   if (block >= blocks) return;
@@ -19,7 +19,7 @@ __global__ void draws_kernel(RandomStream stream, DrawKey key, std::uint32_t blo
   for (std::uint32_t e = 8 * block; e < 8 * block + 8; ++e) out[e] = static_cast<std::uint16_t>(pick_draw(words, e));
 }
 
-TEST(CudaRandom, DeviceDrawsAreTheHosts) {
+TEST(CudaRandom, DeviceDrawsMatchTheHost) {
   int devices = 0;
   const cudaError_t found = cudaGetDeviceCount(&devices);
   if (found != cudaSuccess || devices == 0) {

@@ -1,5 +1,5 @@
-// What works on rows alone, on the emulated GPU: residual sums, dropout and LayerNorm in memory and on a product's
-// accumulators, sums into tables, AdamW, losses.
+// Kernels on rows, on the emulated GPU: residual sums, dropout and LayerNorm in memory and on a product's accumulators,
+// sums into tables, AdamW, losses.
 #include <gtest/gtest.h>
 
 #include "attention/cuda/kernels/loss.cuh"
@@ -18,7 +18,7 @@ namespace {
 constexpr int kRows = 40;
 constexpr double kDropout = 0.2;
 
-/// A residual sum and its LayerNorm, forward and back, in plain loops.
+/// A residual sum and its LayerNorm, forward and backward, in plain loops.
 template <class T>
 struct PlainNorm {
   std::vector<T> sum, normed, dx, dweight, dbias;
@@ -50,13 +50,13 @@ struct PlainNorm {
 
 /// Compares arrays with those of the plain loops.
 template <class T>
-void add(Errors& errors, const std::vector<double>& wanted, const std::vector<T>& got,
+void add(Errors& errors, const std::vector<double>& expected, const std::vector<T>& got,
          const std::vector<float>& plain) {
-  ASSERT_EQ(got.size(), wanted.size());
-  for (std::size_t k = 0; k < wanted.size(); ++k) errors.add(wanted[k], got[k], plain[k]);
+  ASSERT_EQ(got.size(), expected.size());
+  for (std::size_t k = 0; k < expected.size(); ++k) errors.add(expected[k], got[k], plain[k]);
 }
 
-// Once with the branch in memory and once as the product of itself and the unit matrix, whose accumulators it then is.
+// Once with the branch in memory, and once with the branch in the accumulators of its product with the unit matrix.
 TEST(CudaRowsKernels, ResidualSumDropoutAndLayerNorm) {
   for (const int width : {2, 3, 10, 16, 31, 64, 80, 81, 160, 300}) {
     const auto count = static_cast<std::size_t>(kRows * width);
@@ -74,7 +74,7 @@ TEST(CudaRowsKernels, ResidualSumDropoutAndLayerNorm) {
       keep.push_back(draw < threshold ? 0.0f : static_cast<float>(dropout_scale(threshold)));
     std::vector<cuda::TokenPlace> tokens;
     for (int r = 0; r < kRows; ++r) tokens.push_back({stream.row, static_cast<std::uint32_t>(r), 0});
-    const PlainNorm<double> wanted(width, x, branch, keep, weight, bias, dy);
+    const PlainNorm<double> expected(width, x, branch, keep, weight, bias, dy);
     const PlainNorm<float> plain(width, x, branch, keep, weight, bias, dy);
 
     for (const bool fused : {false, true}) {
@@ -133,13 +133,13 @@ TEST(CudaRowsKernels, ResidualSumDropoutAndLayerNorm) {
       }
       sums.run();
       Errors sum, normed, dx, of_weight, of_bias;
-      add(sum, wanted.sum, DeviceArrays::get(p.sum, count), plain.sum);
-      add(normed, wanted.normed, DeviceArrays::get(p.normed, count), plain.normed);
+      add(sum, expected.sum, DeviceArrays::get(p.sum, count), plain.sum);
+      add(normed, expected.normed, DeviceArrays::get(p.normed, count), plain.normed);
       const std::vector<float> slope = DeviceArrays::get(g.dx, count), dropped = DeviceArrays::get(g.dropped, count);
-      for (std::size_t k = 0; k < count; ++k) dx.add(1 + wanted.dx[k], slope[k], 1 + plain.dx[k]);
-      add(of_weight, wanted.dweight, DeviceArrays::get(dweight, static_cast<std::size_t>(width)), plain.dweight);
-      add(of_bias, wanted.dbias, DeviceArrays::get(dbias, static_cast<std::size_t>(width)), plain.dbias);
-      const std::string name = "width " + std::to_string(width) + (fused ? " behind a product" : "");
+      for (std::size_t k = 0; k < count; ++k) dx.add(1 + expected.dx[k], slope[k], 1 + plain.dx[k]);
+      add(of_weight, expected.dweight, DeviceArrays::get(dweight, static_cast<std::size_t>(width)), plain.dweight);
+      add(of_bias, expected.dbias, DeviceArrays::get(dbias, static_cast<std::size_t>(width)), plain.dbias);
+      const std::string name = "width " + std::to_string(width) + (fused ? " after a product" : "");
       sum.expect_small(name + ", sums");
       normed.expect_small(name + ", LayerNorm");
       dx.expect_small(name + ", gradient");
@@ -162,7 +162,7 @@ TEST(CudaRowsKernels, SumsIntoTables) {
       for (std::uint32_t e = 0; e < kEntries; ++e)
         classes.push_back(e % 31 == 0
                               ? cuda::kNoClass
-                              : relation_word(e * e % (kTable + 2), e % kTable));  // rows beyond the last are the last
+                              : relation_word(e * e % (kTable + 2), e % kTable));  // larger rows count as the last
       const auto size = static_cast<std::size_t>(kTable * width);
       DeviceArrays device;
       cuda::TableGradients tables(nullptr);
@@ -178,7 +178,7 @@ TEST(CudaRowsKernels, SumsIntoTables) {
                   .by = by,
                   .last_row = kTable - 1});
       tables.run();
-      std::vector<double> wanted(size);
+      std::vector<double> expected(size);
       std::vector<float> plain(size), got(size);
       for (std::size_t e = 0; e < kEntries; ++e) {
         if (classes[e] == cuda::kNoClass) continue;
@@ -187,19 +187,19 @@ TEST(CudaRowsKernels, SumsIntoTables) {
                                                                     : 0;
         const std::size_t row = std::min<std::size_t>(of, kTable - 1) * static_cast<std::size_t>(width);
         for (std::size_t c = 0; c < static_cast<std::size_t>(width); ++c)
-          wanted[row + c] += from[e * static_cast<std::size_t>(width) + c],
+          expected[row + c] += from[e * static_cast<std::size_t>(width) + c],
               plain[row + c] += from[e * static_cast<std::size_t>(width) + c];
       }
       const std::vector<float> parts = DeviceArrays::get(out, kSlices * size);
       for (std::size_t k = 0; k < kSlices * size; ++k) got[k % size] += parts[k];
       Errors errors;
-      add(errors, wanted, got, plain);
+      add(errors, expected, got, plain);
       errors.expect_small("width " + std::to_string(width));
     }
   }
 }
 
-TEST(CudaRowsKernels, UpdatesAreTheFormulasBits) {
+TEST(CudaRowsKernels, UpdatesMatchTheFormulaBitwise) {
   constexpr std::size_t kSize = 2500;
   Numbers01 numbers(1);
   const std::vector<float> gradient = numbers.many(kSize);
@@ -241,7 +241,7 @@ TEST(CudaRowsKernels, UpdatesAreTheFormulasBits) {
   EXPECT_EQ(DeviceArrays::get(u.average, kSize), average);
 }
 
-TEST(CudaRowsKernels, LossesAreTheFormulas) {
+TEST(CudaRowsKernels, LossesMatchTheFormula) {
   constexpr int kMolecules = 300, kTargets = 2;
   for (const Loss loss : {Loss::l1, Loss::mse, Loss::huber, Loss::bce, Loss::ce}) {
     const int classes = loss == Loss::ce ? 4 : 1, outputs = kTargets * classes;
@@ -259,7 +259,7 @@ TEST(CudaRowsKernels, LossesAreTheFormulas) {
     for (int e = 0; e < kMolecules * kTargets; ++e)
       bound.push_back(static_cast<std::int8_t>(e % 3 - 1)), weight.push_back(0.5f + static_cast<float>(e % 5));
     for (int b = 0; b < kMolecules; ++b) chosen.push_back(kMolecules - 1 - b);
-    const bool limits = loss == Loss::l1 || loss == Loss::huber;  // and exact labels by a null pointer
+    const bool limits = loss == Loss::l1 || loss == Loss::huber;  // the others: a null pointer, so exact labels
     const bool weighs = loss != Loss::l1 && loss != Loss::mse;
     const std::vector<float> shift{0.5f, -1}, scale{2, 0.5f};
     DeviceArrays device;
@@ -286,20 +286,19 @@ TEST(CudaRowsKernels, LossesAreTheFormulas) {
     for (const float t : target) count += std::isnan(t) ? 0 : 1;
     for (int b = 0; b < kMolecules; ++b)
       for (int t = 0; t < kTargets; ++t) {
-        const auto place = static_cast<std::size_t>(chosen[static_cast<std::size_t>(b)] * kTargets + t);
-        const float wanted = target[place];
-        const float weighing = weighs ? weight[place] : 1.0f;
-        const int side = limits ? bound[place] : 0;
+        const auto cell = static_cast<std::size_t>(chosen[static_cast<std::size_t>(b)] * kTargets + t);
+        const float label = target[cell];
+        const float weighing = weighs ? weight[cell] : 1.0f;
+        const int side = limits ? bound[cell] : 0;
         const auto first = static_cast<std::size_t>((b * kTargets + t) * classes);
         std::vector<float> own(static_cast<std::size_t>(classes), 0.0f);
-        if (!std::isnan(wanted)) {
+        if (!std::isnan(label)) {
           const float share = static_cast<float>(1 / count) * weighing;
           if (loss == Loss::ce) {
-            sum +=
-                weighing * cross_entropy(scaled.data() + first, classes, static_cast<int>(wanted), share, own.data());
+            sum += weighing * cross_entropy(scaled.data() + first, classes, static_cast<int>(label), share, own.data());
           } else {
             const auto k = static_cast<std::size_t>(t);
-            const float in_unit = loss == Loss::bce ? wanted : (wanted - shift[k]) / scale[k];
+            const float in_unit = loss == Loss::bce ? label : (label - shift[k]) / scale[k];
             sum += weighing * target_loss(loss, scaled[first], in_unit, side);
             own[0] = share * target_slope(loss, scaled[first], in_unit, side);
           }
@@ -313,7 +312,7 @@ TEST(CudaRowsKernels, LossesAreTheFormulas) {
   }
 }
 
-TEST(CudaRowsKernels, EachTargetMayHaveALossOfItsOwn) {
+TEST(CudaRowsKernels, EachTargetCanHaveItsOwnLoss) {
   const std::vector<Loss> losses{Loss::huber, Loss::bce, Loss::mse};
   const std::vector<float> scaled{0.5f, -1.5f, 2.0f, 3.0f, 0.25f, -1.0f}, target{2, 1, 0, 1, 0, kUnset},
       shift{1, 0, 0.5f}, scale{2, 1, 0.5f};
@@ -339,9 +338,9 @@ TEST(CudaRowsKernels, EachTargetMayHaveALossOfItsOwn) {
   double sum = 0;
   for (std::size_t e = 0; e < 5; ++e) {
     const std::size_t t = e % 3;
-    const float wanted = losses[t] == Loss::bce ? target[e] : (target[e] - shift[t]) / scale[t];
-    sum += target_loss(losses[t], scaled[e], wanted);
-    EXPECT_EQ(got[e], 0.2f * target_slope(losses[t], scaled[e], wanted)) << e;
+    const float label = losses[t] == Loss::bce ? target[e] : (target[e] - shift[t]) / scale[t];
+    sum += target_loss(losses[t], scaled[e], label);
+    EXPECT_EQ(got[e], 0.2f * target_slope(losses[t], scaled[e], label)) << e;
   }
   EXPECT_EQ(got[5], 0);
   EXPECT_NEAR(DeviceArrays::get(sums, 2)[0], sum, 1e-6);

@@ -1,6 +1,5 @@
-// The engine's host side as nvcc compiles it, on a CUDA runtime and a cublasLt that stand in for the real ones
-// (stand_in_runtime.cpp, stand_in_cublaslt.cpp) and keep what they were asked: what only a card, or a card that fails,
-// would show.
+// The engine's host side as compiled by nvcc, with stand-ins for the CUDA runtime and cublasLt (stand_in_runtime.cpp,
+// stand_in_cublaslt.cpp) that record their calls. Tests behaviour that otherwise only a GPU, or a failing GPU, shows.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,11 +20,11 @@ class CudaRuntime : public testing::Test {
  protected:
   void SetUp() override {
     stand_in() = {};
-    cuda::tell_notes([this](const std::string& text) { told.push_back(text); });
+    cuda::tell_notes([this](const std::string& text) { notes.push_back(text); });
   }
   void TearDown() override { cuda::tell_notes({}); }
 
-  /// [256, 256] x [256, 256]; `offset` bytes from where an array begins.
+  /// [256, 256] x [256, 256]. a begins `a_offset` bytes after `memory`.
   static LibraryProduct product(char* memory, std::ptrdiff_t a_offset) {
     return {.a = memory + a_offset,
             .b = memory,
@@ -37,17 +36,17 @@ class CudaRuntime : public testing::Test {
             .y = reinterpret_cast<float*>(memory + 512)};
   }
 
-  std::vector<std::string> told;
-  alignas(256) char memory[1024] = {};  // never read: products are the stand-in's
+  std::vector<std::string> notes;
+  alignas(256) char memory[1024] = {};  // never read: the stand-in computes nothing
 };
 
-TEST_F(CudaRuntime, AnErrorThatWasThrownIsNotFoundAgain) {
+TEST_F(CudaRuntime, ThrownErrorIsCleared) {
   stand_in().failing = "cudaStreamSynchronize";
   EXPECT_THROW(synchronize(nullptr), DeviceError);
-  EXPECT_EQ(stand_in().last_error, 0) << "the next launch would be blamed for it";
+  EXPECT_EQ(stand_in().last_error, 0) << "the next launch would report this error";
 }
 
-TEST_F(CudaRuntime, NothingIsReleasedThatNeverWas) {
+TEST_F(CudaRuntime, ReleasesOnlyAllocatedMemory) {
   {
     Upload upload;
     upload.begin();
@@ -56,10 +55,10 @@ TEST_F(CudaRuntime, NothingIsReleasedThatNeverWas) {
     const Array<float> unused;
   }
   EXPECT_EQ(stand_in().null_releases, 0);
-  EXPECT_EQ(stand_in().releases, 1);  // the page-locked memory that was
+  EXPECT_EQ(stand_in().releases, 1);  // the page-locked memory
 }
 
-TEST_F(CudaRuntime, AProfileNamesTheLibrarysCall) {
+TEST_F(CudaRuntime, ProfileNamesTheLibraryCall) {
   ProductLibrary library(Precision::bf16);
   const std::vector<KernelTime> times = profile(nullptr, [&] {
     EXPECT_TRUE(library.multiply(nullptr, product(memory, 0)));
@@ -69,38 +68,38 @@ TEST_F(CudaRuntime, AProfileNamesTheLibrarysCall) {
   std::vector<std::string> names{times[0].name, times[1].name};
   std::sort(names.begin(), names.end());
   EXPECT_EQ(names, (std::vector<std::string>{"cublasLtMatmul", "unknown kernel"}));
-  EXPECT_EQ(stand_in().looked_up, (std::vector<const void*>{memory})) << "a library's function is no kernel";
+  EXPECT_EQ(stand_in().looked_up, (std::vector<const void*>{memory})) << "a library function is not a kernel";
   EXPECT_EQ(stand_in().last_error, 0);
 }
 
-TEST_F(CudaRuntime, TheLibraryIsToldWhatAddressesAreMultiplesOf) {
+TEST_F(CudaRuntime, LibraryReceivesTheAlignmentOfAddresses) {
   ProductLibrary library(Precision::bf16);
   EXPECT_TRUE(library.multiply(nullptr, product(memory, 128)));
-  EXPECT_EQ(stand_in().alignments, (std::vector<unsigned>{256, 128, 256, 256}));  // its a is our b
+  EXPECT_EQ(stand_in().alignments, (std::vector<unsigned>{256, 128, 256, 256}));  // cublasLt's A is b
   EXPECT_TRUE(library.multiply(nullptr, product(memory, 256)));
   EXPECT_EQ(stand_in().alignments, (std::vector<unsigned>{256, 128, 256, 256, 256, 256, 256, 256}))
-      << "not the same plan";
+      << "a different alignment needs another plan";
   EXPECT_TRUE(library.multiply(nullptr, product(memory, 128)));
-  EXPECT_EQ(stand_in().alignments.size(), 8u) << "planned before";
+  EXPECT_EQ(stand_in().alignments.size(), 8u) << "the plan is reused";
   LibraryProduct other = product(memory, 128);
   other.a_row = 512;
   EXPECT_TRUE(library.multiply(nullptr, other));
-  EXPECT_EQ(stand_in().alignments.size(), 12u) << "rows that stand further apart are another plan";
+  EXPECT_EQ(stand_in().alignments.size(), 12u) << "a different row stride needs another plan";
 }
 
-TEST_F(CudaRuntime, SaysWhenTheLibraryDoesNotServe) {
+TEST_F(CudaRuntime, NotesFailuresOfTheLibrary) {
   {
     ProductLibrary library(Precision::fp32);
-    stand_in().knows_no_way = true;
+    stand_in().no_algorithm = true;
     EXPECT_FALSE(library.multiply(nullptr, product(memory, 0)));
     EXPECT_FALSE(library.multiply(nullptr, product(memory, 0)));
   }
   ProductLibrary library(Precision::fp32);
-  stand_in().knows_no_way = false, stand_in().matmul_status = 13;
+  stand_in().no_algorithm = false, stand_in().matmul_status = 13;
   EXPECT_FALSE(library.multiply(nullptr, product(memory, 0)));
-  ASSERT_EQ(told.size(), 2u);  // each once
-  EXPECT_NE(told[0].find("256 x 256 x 256"), std::string::npos) << told[0];
-  EXPECT_NE(told[1].find("status 13"), std::string::npos) << told[1];
+  ASSERT_EQ(notes.size(), 2u);  // each failure once
+  EXPECT_NE(notes[0].find("256 x 256 x 256"), std::string::npos) << notes[0];
+  EXPECT_NE(notes[1].find("status 13"), std::string::npos) << notes[1];
 }
 
 }  // namespace

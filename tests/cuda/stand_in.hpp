@@ -1,4 +1,4 @@
-// What the stand-ins of the CUDA runtime and of cublasLt do and keep.
+// Settings and records of the stand-ins for the CUDA runtime and cublasLt.
 #pragma once
 
 #include <string>
@@ -7,15 +7,15 @@
 namespace molgraph::test {
 
 struct StandIn {
-  // what they do
+  // settings
   std::string failing;        ///< a runtime function that fails
-  bool knows_no_way = false;  ///< of cublasLt's heuristic
+  bool no_algorithm = false;  ///< cublasLt's heuristic finds no algorithm
   int matmul_status = 0;
-  // what they saw
-  int last_error = 0;  ///< as cudaGetLastError() would return
+  // records
+  int last_error = 0;  ///< returned by cudaGetLastError()
   int releases = 0, null_releases = 0;
-  std::vector<const void*> looked_up;  ///< by cudaFuncGetName()
-  std::vector<unsigned> alignments;    ///< of A, B, C, D, plan after plan
+  std::vector<const void*> looked_up;  ///< arguments of cudaFuncGetName()
+  std::vector<unsigned> alignments;    ///< of A, B, C and D, for each plan
 };
 StandIn& stand_in();
 

@@ -1,4 +1,4 @@
-// Those functions of the CUDA runtime that the engine's host side calls, without a device.
+// Stand-in for the CUDA runtime, without a device: the functions that the engine's host side calls.
 #include <cuda_runtime.h>
 
 #include <cstdlib>
@@ -21,7 +21,7 @@ cudaError_t answer(const char* function) {
   stand_in().last_error = cudaErrorUnknown;
   return cudaErrorUnknown;
 }
-cudaError_t take_back(void* memory) {
+cudaError_t count_release(void* memory) {
   ++(memory == nullptr ? stand_in().null_releases : stand_in().releases);
   std::free(memory);
   return cudaSuccess;
@@ -56,8 +56,8 @@ cudaError_t cudaMallocHost(void** memory, size_t bytes) {
   *memory = std::malloc(bytes);
   return answer("cudaMallocHost");
 }
-cudaError_t cudaFree(void* memory) { return take_back(memory); }
-cudaError_t cudaFreeHost(void* memory) { return take_back(memory); }
+cudaError_t cudaFree(void* memory) { return count_release(memory); }
+cudaError_t cudaFreeHost(void* memory) { return count_release(memory); }
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind, cudaStream_t) {
   std::memcpy(to, from, bytes);
   return cudaSuccess;
@@ -113,7 +113,7 @@ cudaError_t cudaGraphDestroy(cudaGraph_t) { return cudaSuccess; }
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t) { return cudaSuccess; }
 cudaError_t cudaGraphLaunch(cudaGraphExec_t, cudaStream_t) { return cudaErrorNotSupported; }
 
-// What nvcc's own code calls before main().
+// Called by code that nvcc generates, before main().
 void** __cudaRegisterFatBinary(void*) { return handle<void**>(); }
 void __cudaRegisterFatBinaryEnd(void**) {}
 void __cudaUnregisterFatBinary(void**) {}

@@ -1,6 +1,5 @@
-// Training that stays on the device, against the same updates by the reference and AdamW in float64: losses, clipping,
-// decay, moving average; and that a run that goes on from its state ends with the same bits. Linked twice, as
-// parity_test.cpp.
+// Training on the device, compared with the same updates by the reference and AdamW in float64: losses, clipping, decay
+// and moving average. A resumed run must end with the same bits. Linked twice, like parity_test.cpp.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -45,7 +44,7 @@ std::unique_ptr<GraphModel> make_grpe() {
   return std::make_unique<GraphModel>(options);
 }
 
-/// Those of shape_cases() that have work of their own per token or pair.
+/// The cases of shape_cases() that need additional work per token or pair.
 std::vector<PlanCase> shapes_in_training() {
   std::vector<PlanCase> cases;
   for (PlanCase& c : shape_cases()) {
@@ -84,7 +83,7 @@ std::vector<Case> cases() {
     all.push_back({loss, loss == Loss::ce ? 1 : 3, loss == Loss::mse ? 0.5 : 0.0, loss == Loss::huber ? 0.8 : 0.0,
                    targets_of(loss)});
   all[0].target.assign(18, 0.5f);
-  for (std::size_t k = 9; k < 12; ++k) all[0].target[k] = kNaN;  // molecule 3 has none
+  for (std::size_t k = 9; k < 12; ++k) all[0].target[k] = kNaN;  // molecule 3 has no label
   return all;
 }
 const std::vector<float> kShift{0.5f, -1, 0}, kScale{2, 1, 0.5f};
@@ -98,14 +97,14 @@ Tensor loss_of(const Case& c, const Tensor& scaled, const Tensor& target, std::i
                              F::CrossEntropyFuncOptions().reduction(torch::kNone)) *
             present.select(1, 0))
         .sum();
-  const Tensor wanted = (filled - torch::tensor(kShift)) / torch::tensor(kScale);
+  const Tensor expected = (filled - torch::tensor(kShift)) / torch::tensor(kScale);
   if (c.loss == Loss::bce)
     return (F::binary_cross_entropy_with_logits(scaled, filled.to(scaled.scalar_type()),
                                                 F::BinaryCrossEntropyWithLogitsFuncOptions().reduction(torch::kNone)) *
             present)
         .sum();
-  if (c.loss == Loss::mse) return ((scaled - wanted).square() * present).sum();
-  return (F::huber_loss(scaled, wanted.to(scaled.scalar_type()), F::HuberLossFuncOptions().reduction(torch::kNone)) *
+  if (c.loss == Loss::mse) return ((scaled - expected).square() * present).sum();
+  return (F::huber_loss(scaled, expected.to(scaled.scalar_type()), F::HuberLossFuncOptions().reduction(torch::kNone)) *
           present)
       .sum();
 }
@@ -115,8 +114,8 @@ struct Trained {
   double loss = 0, count = 0;
 };
 
-// The updates in float64 through autograd.
-Trained by_reference(GraphModel& model, const Case& c) {
+// Updates in float64, with gradients by autograd.
+Trained train_reference(GraphModel& model, const Case& c) {
   const std::vector<MolecularGraph> graphs = molecules();
   const Tensor target = torch::tensor(c.target).reshape({6, c.targets});
   Trained result;
@@ -165,7 +164,7 @@ UpdateOptions options_of(const Case& c) {
   return o;
 }
 
-// Tensors by name, shaped as the module's.
+// Tensors by name, with the shapes of the module's parameters.
 class Named {
  public:
   explicit Named(GraphModel& model) {
@@ -187,58 +186,58 @@ class CudaTraining : public testing::Test {
     if (const std::string reason = why_unusable(0); !reason.empty()) GTEST_SKIP() << reason;
   }
   static void load(ResidentTraining& engine, const GraphModel& model, std::size_t most_bytes = 0) {
-    const std::vector<MolecularGraph> graphs = molecules();  // in two parts, as a data set is read
+    const std::vector<MolecularGraph> graphs = molecules();  // in two pieces, as data sets are read
     engine.add_molecules(batch_for(model, {graphs.begin(), graphs.begin() + 2}, {0, 1}));
     engine.add_molecules(batch_for(model, {graphs.begin() + 2, graphs.end()}, {2, 3, 4, 5}));
     EXPECT_EQ(engine.upload_molecules(most_bytes), most_bytes == 0);
   }
   template <class Make>
-  static void expect_the_references(const std::string& name, const Make& make, const Case& c) {
+  static void expect_reference_updates(const std::string& name, const Make& make, const Case& c) {
     Pair pair = make_pair(make);
-    const Trained wanted = by_reference(*pair.reference, c);
+    const Trained expected = train_reference(*pair.reference, c);
     GpuModel gpu(*pair.engine);
     ResidentTraining& engine = gpu.resident();
     load(engine, *pair.engine);
     engine.start_training(options_of(c), 0);
     for (std::size_t u = 0; u < kBatches.size(); ++u) engine.step(kBatches[u], static_cast<std::uint32_t>(u), rate(u));
     const LossTotal total = engine.take_losses();
-    EXPECT_EQ(total.count, wanted.count);
-    EXPECT_NEAR(total.sum, wanted.loss, 2e-3 * std::abs(wanted.loss));
+    EXPECT_EQ(total.count, expected.count);
+    EXPECT_NEAR(total.sum, expected.loss, 2e-3 * std::abs(expected.loss));
     EXPECT_EQ(engine.take_losses().count, 0);
-    // AdamW divides by the gradient's size: where that is nearly zero, rounding decides. So all weights as one
-    // vector.
+    // AdamW divides by the gradient's size. Where it is nearly zero, rounding decides the result. So the errors of all
+    // weights are added up.
     Named averages(*pair.engine);
     if (c.average > 0) engine.read_state({.average = averages.out()});
     gpu.fetch_weights();
     double error = 0, size = 0, average_error = 0;
     for (auto& item : pair.engine->named_parameters()) {
-      error += (item->to(torch::kFloat64) - wanted.weight.at(item.key())).square().sum().item<double>();
-      average_error += (averages.of.at(item.key()).to(torch::kFloat64) - wanted.average.at(item.key()))
+      error += (item->to(torch::kFloat64) - expected.weight.at(item.key())).square().sum().item<double>();
+      average_error += (averages.of.at(item.key()).to(torch::kFloat64) - expected.average.at(item.key()))
                            .square()
                            .sum()
                            .item<double>();
-      size += wanted.weight.at(item.key()).square().sum().item<double>();
+      size += expected.weight.at(item.key()).square().sum().item<double>();
     }
     EXPECT_LT(std::sqrt(error / size), 2e-3) << name << " loss " << static_cast<int>(c.loss);
     if (c.average > 0) {
       EXPECT_LT(std::sqrt(average_error / size), 2e-3);
     }
     EXPECT_TRUE(torch::equal(pair.engine->named_parameters()["head.linear.bias"].to(torch::kFloat64),
-                             wanted.weight.at("head.linear.bias")));
+                             expected.weight.at("head.linear.bias")));
   }
 };
 
-TEST_F(CudaTraining, UpdatesAreAdamWs) {
+TEST_F(CudaTraining, UpdatesMatchAdamW) {
   for (const Case& c : cases()) {
-    expect_the_references("graphormer", make_graphormer, c);
-    expect_the_references("grpe", make_grpe, c);
+    expect_reference_updates("graphormer", make_graphormer, c);
+    expect_reference_updates("grpe", make_grpe, c);
   }
   for (const PlanCase& shape : shapes_in_training())
-    expect_the_references(
+    expect_reference_updates(
         shape.name, [&] { return std::make_unique<GraphModel>(shape.options); }, cases()[0]);
 }
 
-TEST_F(CudaTraining, GoesOnWithTheSameBits) {
+TEST_F(CudaTraining, ResumesBitIdentically) {
   const Case c = cases()[1];
   const auto train = [&](std::size_t stop) {  // at `stop`, a new engine takes over
     Pair pair = make_pair([] { return make_graphormer(); });
@@ -269,15 +268,15 @@ TEST_F(CudaTraining, GoesOnWithTheSameBits) {
   EXPECT_TRUE(torch::equal(train(3), whole));
 }
 
-// A recording of the first training's updates would go on with its loss and its average.
-TEST_F(CudaTraining, StartsAnewWithOtherOptions) {
+// A recording of the first training's updates would apply the first training's loss and average.
+TEST_F(CudaTraining, RestartsWithNewOptions) {
   const std::vector<Case> all = cases();
   const auto train = [&](const std::vector<std::size_t>& chosen) {
     Pair pair = make_pair([] { return make_graphormer(); });
     GpuModel gpu(*pair.engine);
     load(gpu.resident(), *pair.engine);
     for (const std::size_t k : chosen) {
-      gpu.weights_changed();  // they begin as the module's are
+      gpu.weights_changed();  // start from the module's weights
       gpu.resident().start_training(options_of(all[k]), 0);
       for (std::uint32_t u = 0; u < 4; ++u) gpu.resident().step(kBatches[0], u, rate(u));
     }
@@ -291,12 +290,12 @@ TEST_F(CudaTraining, StartsAnewWithOtherOptions) {
     }
     return torch::cat(values);
   };
-  EXPECT_TRUE(torch::equal(train({0, 1}), train({1}))) << "another loss, and an average";
-  EXPECT_TRUE(torch::equal(train({1, 2}), train({2}))) << "another loss, and none";
+  EXPECT_TRUE(torch::equal(train({0, 1}), train({1}))) << "another loss, with an average";
+  EXPECT_TRUE(torch::equal(train({1, 2}), train({2}))) << "another loss, without an average";
 }
 
-// Molecules of different sizes in every batch, alike enough for recordings to be run again.
-TEST_F(CudaTraining, MoleculesThatStayOnTheHostGiveTheSameBits) {
+// Every batch has molecules of different sizes, which are similar enough for recordings to be reused.
+TEST_F(CudaTraining, HostResidentMoleculesGiveIdenticalBits) {
   std::vector<std::pair<std::string, std::function<std::unique_ptr<GraphModel>()>>> models;
   for (const ModelCase& c : every_model()) models.emplace_back(c.name, [c] { return test::make_model(c); });
   for (const PlanCase& c : shapes_in_training())
@@ -331,7 +330,7 @@ TEST_F(CudaTraining, MoleculesThatStayOnTheHostGiveTheSameBits) {
   }
 }
 
-TEST_F(CudaTraining, PredictionsFollowTheUpdates) {  // whatever is derived from the weights, too
+TEST_F(CudaTraining, PredictionsUseUpdatedWeights) {  // and updated arrays derived from weights
   const Case c = cases()[0];
   for (const Precision precision : {Precision::fp32, Precision::bf16}) {
     Pair pair = make_pair([] { return make_graphormer(); });
@@ -348,7 +347,7 @@ TEST_F(CudaTraining, PredictionsFollowTheUpdates) {  // whatever is derived from
   }
 }
 
-TEST_F(CudaTraining, PredictionsDependOnTheMoleculeAlone) {
+TEST_F(CudaTraining, PredictionsDoNotDependOnTheBatch) {
   Pair pair = make_pair([] { return make_graphormer(); });
   GpuModel gpu(*pair.engine);
   load(gpu.resident(), *pair.engine);
@@ -360,10 +359,10 @@ TEST_F(CudaTraining, PredictionsDependOnTheMoleculeAlone) {
     EXPECT_TRUE(torch::equal(resident[static_cast<std::int64_t>(k)], together[numbers[k]])) << numbers[k];
 }
 
-TEST_F(CudaTraining, PredictsForSeveralThreadsAtOnce) {
+TEST_F(CudaTraining, PredictsFromSeveralThreads) {
   Pair pair = make_pair([] { return make_grpe(); });
   GpuModel gpu(*pair.engine);
-  const Tensor wanted = gpu.predict(batch_for(*pair.engine, molecules())).scaled;
+  const Tensor expected = gpu.predict(batch_for(*pair.engine, molecules())).scaled;
   Engine& engine = gpu.engine();
   std::vector<Tensor> got(3);
   {
@@ -380,7 +379,7 @@ TEST_F(CudaTraining, PredictsForSeveralThreadsAtOnce) {
     }
   }
   for (std::size_t t = 0; t < got.size(); ++t)
-    EXPECT_TRUE(torch::equal(got[t], wanted.slice(0, static_cast<std::int64_t>(t)))) << t;
+    EXPECT_TRUE(torch::equal(got[t], expected.slice(0, static_cast<std::int64_t>(t)))) << t;
 }
 
 }  // namespace

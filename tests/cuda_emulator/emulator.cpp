@@ -44,18 +44,18 @@ struct Block {
   std::size_t running = 0;
 };
 
-thread_local Block* block_now = nullptr;
+thread_local Block* current_block = nullptr;
 thread_local std::mt19937_64 schedule;
 thread_local std::map<void*, std::size_t> sizes;
 thread_local std::vector<std::function<void()>>* recorded = nullptr;
 
 void wait(Waits at) {
-  Block& block = *block_now;
+  Block& block = *current_block;
   block.threads[block.running].waits = at;
   block.scheduler = std::move(block.scheduler).resume();
 }
 
-// Lets go whoever has everybody at its barrier. False: nobody.
+// Releases the threads of every complete barrier. Returns false if no barrier is complete.
 bool open_barriers(Block& block) {
   bool opened = false;
   const std::size_t count = block.threads.size();
@@ -134,19 +134,18 @@ void block_barrier() { wait(Waits::block); }
 void warp_barrier(unsigned width) { wait(width == 32 ? Waits::warp : Waits::half); }
 
 const unsigned char* gather(const void* mine, std::size_t bytes) {
-  Block& block = *block_now;
+  Block& block = *current_block;
   std::memcpy(block.exchange.data() + 64 * block.running, mine, bytes);
   warp_barrier();
   return block.exchange.data() + 64 * (block.running / 32 * 32);
 }
 
 void run(dim3 grid, dim3 size, std::size_t shared_bytes, const std::function<void()>& kernel) {
-  if (shared_bytes > cuda::kMostShared)
-    throw std::logic_error("emulated GPU: more shared memory than a block may have");
+  if (shared_bytes > cuda::kMostShared) throw std::logic_error("emulated GPU: a block requests too much shared memory");
   block_size = size;
   grid_size = grid;
   Block block;
-  block_now = &block;
+  current_block = &block;
   for (unsigned z = 0; z < grid.z; ++z)
     for (unsigned y = 0; y < grid.y; ++y)
       for (unsigned x = 0; x < grid.x; ++x) {
@@ -155,13 +154,13 @@ void run(dim3 grid, dim3 size, std::size_t shared_bytes, const std::function<voi
         std::memset(cuda::memory + shared_bytes, kGuardByte, kGuard);
         run_block(block, size, kernel);
         if (!intact(cuda::memory + shared_bytes))
-          throw std::logic_error("emulated GPU: a kernel wrote beside its shared memory");
+          throw std::logic_error("emulated GPU: a kernel wrote outside its shared memory");
       }
-  block_now = nullptr;
+  current_block = nullptr;
 }
 
 void* allocate(std::size_t bytes) {
-  if (recording()) throw std::logic_error("emulated GPU: an allocation while a recording is made");
+  if (recording()) throw std::logic_error("emulated GPU: an allocation during a recording");
   auto* memory = static_cast<unsigned char*>(std::malloc(bytes + 2 * kGuard));
   std::memset(memory, kGuardByte, kGuard);
   std::memset(memory + kGuard, 0xFF, bytes);
@@ -174,7 +173,7 @@ void check_guards() {
   for (const auto& [memory, bytes] : sizes) {
     const auto* first = static_cast<const unsigned char*>(memory);
     if (!intact(first - kGuard) || !intact(first + bytes))
-      throw std::logic_error("emulated GPU: a kernel wrote beside its array");
+      throw std::logic_error("emulated GPU: a kernel wrote outside its array");
   }
 }
 

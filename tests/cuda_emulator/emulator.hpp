@@ -1,9 +1,9 @@
-// A GPU that is emulated on the CPU, for tests of the kernels' logic: every thread of a block is a fiber, blocks run
-// one after the other, and at every barrier the order in which threads go on is drawn anew. It knows what the kernels
-// here use and no more. Each thread of the host has a GPU of its own.
+// A GPU that is emulated on the CPU, for tests of the kernels' logic. Every thread of a block is a fiber. Blocks run
+// one after the other. At every barrier, threads continue in a new random order. The emulator supports only what the
+// kernels use. Each host thread has its own GPU.
 //
-// Memory starts as NaNs and has guards on both sides: what is read before it is written, or written beside an array,
-// shows. A block whose threads wait at different barriers is a deadlock and throws std::logic_error.
+// Memory is initialised with NaN and has guards on both sides, which reveals reads of unset memory and writes outside
+// an array. A block whose threads wait at different barriers is a deadlock and throws std::logic_error.
 #pragma once
 
 #include <cstddef>
@@ -17,27 +17,27 @@ struct dim3 {
 
 namespace molgraph::emulator {
 
-inline thread_local dim3 thread_index, block_index, block_size, grid_size;  ///< of the thread that runs
+inline thread_local dim3 thread_index, block_index, block_size, grid_size;  ///< of the running thread
 
 /// Runs `kernel` for all threads. Throws std::logic_error on a deadlock.
 void run(dim3 grid, dim3 block, std::size_t shared_bytes, const std::function<void()>& kernel);
-/// What a stream does: now, or, between record() and its end, whenever the recording is run. As in a CUDA graph,
-/// arguments keep the values that they had.
+/// Work on a stream. It runs at once or, inside record(), whenever the recording is run. As in a CUDA graph, arguments
+/// keep their values of the time of recording.
 void enqueue(std::function<void()> work);
-/// The work that `launches` enqueues. What it waits for or allocates meanwhile throws std::logic_error.
+/// Returns the work that `launches` enqueues. Waiting and allocating in `launches` throw std::logic_error.
 std::vector<std::function<void()>> record(const std::function<void()>& launches);
 bool recording();
 
 void block_barrier();
-/// Of `width` neighbouring lanes: 32, or the 16 of half a warp.
+/// Barrier of `width` neighbouring lanes: 32, or the 16 of half a warp.
 void warp_barrier(unsigned width = 32);
-/// All lanes of a warp hand in `bytes` (up to 64) and get those of all 32: [32, 64] bytes, valid until warp_barrier().
+/// Every lane of a warp passes `bytes` (up to 64) and gets those of all 32: [32, 64] bytes, valid until warp_barrier().
 const unsigned char* gather(const void* mine, std::size_t bytes);
 
 void* allocate(std::size_t bytes);
 /// Throws std::logic_error if a guard was written.
 void release(void* memory);
-/// The same for all memory there is.
+/// The same for all allocated memory.
 void check_guards();
 
 }  // namespace molgraph::emulator

@@ -1,5 +1,5 @@
-// The emulated GPU's side of attention/cuda/gpu/gpu_language.cuh, whose names and promises it has: what kernels are
-// written in.
+// The emulated GPU's version of attention/cuda/gpu/gpu_language.cuh, with the same names and guarantees: the language
+// of the kernels.
 #pragma once
 
 #include <cmath>
@@ -68,8 +68,8 @@ inline float round_to_tf32(float x) {
   return x;
 }
 
-/// c += a b for the 16 x 8 tile of a warp; every lane hands in its `Fragment` of a and b, and element(of, left, line,
-/// k) picks.
+/// c += a b for the 16 x 8 tile of a warp. Every lane passes its `Fragment` of a and b; element(of, left, line, k)
+/// selects an element.
 template <class Fragment, class Element>
 void multiply_fragments(float* c, const Fragment& mine, int depth, Element element) {
   const unsigned char* all = emulator::gather(&mine, sizeof mine);

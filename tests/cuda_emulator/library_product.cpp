@@ -1,4 +1,4 @@
-// The emulated GPU's cublasLt: it is always there and knows every shape.
+// The emulated GPU's cublasLt: always available, for every shape.
 #include "attention/cuda/gpu/library_product.hpp"
 
 #include <cstring>

@@ -1,4 +1,4 @@
-// The emulated GPU's side of attention/cuda/gpu/runtime.hpp. A stream is the host's own order; no clock runs.
+// The emulated GPU's version of attention/cuda/gpu/runtime.hpp. Streams run work in the host's order. All times are 0.
 #include "attention/cuda/gpu/runtime.hpp"
 
 #include <cstdlib>

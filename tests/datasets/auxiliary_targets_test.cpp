@@ -21,16 +21,16 @@ using ::testing::IsNan;
 using testing::message_of;
 using testing::ScratchFolder;
 
-Task numbers(std::vector<std::string> names) {
+Task regression_task(std::vector<std::string> names) {
   Task task{.names = std::move(names)};
   task.units.resize(task.names.size());
   return task;
 }
 
-/// Two molecules with two numbers of their own and an auxiliary class and number.
+/// Two molecules with two regression targets, an auxiliary class and an auxiliary regression target.
 MoleculeSet set_of_two() {
   MoleculeSet set;
-  set.task = joined(numbers({"a", "c"}), numbers({"d", "b"}));
+  set.task = joined(regression_task({"a", "c"}), regression_task({"d", "b"}));
   set.row = {0, 1};
   set.targets = {1, 3, 0, 2, 4, 6, 1, 5};
   set.bound = {0, 0, 0, 1, -1, 0, 0, 0};
@@ -39,9 +39,9 @@ MoleculeSet set_of_two() {
 
 TEST(AuxiliaryTargets, AreMovedOutOfTheSetAndBack) {
   MoleculeSet set = set_of_two();
-  Task more = numbers({"d", "b"});
+  Task more = regression_task({"d", "b"});
   more.set_kinds({TaskKind::binary, TaskKind::regression});
-  const AuxiliaryTargets auxiliary = take_auxiliary(set, numbers({"a", "c"}), more);
+  const AuxiliaryTargets auxiliary = take_auxiliary(set, regression_task({"a", "c"}), more);
   EXPECT_THAT(set.task.names, ElementsAre("a", "c"));
   EXPECT_THAT(set.targets, ElementsAre(1, 3, 4, 6));
   EXPECT_THAT(set.bound, ElementsAre(0, 0, -1, 0));
@@ -51,26 +51,27 @@ TEST(AuxiliaryTargets, AreMovedOutOfTheSetAndBack) {
   EXPECT_THAT(all.task.names, ElementsAre("a", "c", "d", "b"));
   EXPECT_THAT(all.task.kinds,
               ElementsAre(TaskKind::regression, TaskKind::regression, TaskKind::binary, TaskKind::regression));
-  EXPECT_THAT(all.targets, ElementsAre(1, 3, IsNan(), IsNan(), 4, 6, 1, 5)) << "the first molecule is not trained on";
+  EXPECT_THAT(all.targets, ElementsAre(1, 3, IsNan(), IsNan(), 4, 6, 1, 5))
+      << "the first molecule is not in the training set";
   EXPECT_THAT(all.bound, ElementsAre(0, 0, 0, 0, -1, 0, 0, 0));
   EXPECT_THAT(with_auxiliary(set, auxiliary, {0}).bound, ElementsAre(0, 0, 0, 1, -1, 0, 0, 0));
 }
 
-TEST(AuxiliaryTargets, BoundsOfOneSideAreZerosOfTheOther) {
+TEST(AuxiliaryTargets, JoinedBoundsAreZeroForExactTargets) {
   MoleculeSet set = set_of_two();
   set.bound = {0, 0, 0, 1, 0, 0, 0, 0};
-  const AuxiliaryTargets auxiliary = take_auxiliary(set, numbers({"a", "c"}), numbers({"d", "b"}));
-  EXPECT_THAT(set.bound, IsEmpty()) << "all are exact";
+  const AuxiliaryTargets auxiliary = take_auxiliary(set, regression_task({"a", "c"}), regression_task({"d", "b"}));
+  EXPECT_THAT(set.bound, IsEmpty()) << "all labels are exact";
   EXPECT_THAT(with_auxiliary(set, auxiliary, {0, 1}).bound, ElementsAre(0, 0, 0, 1, 0, 0, 0, 0));
   EXPECT_EQ(with_auxiliary(set, auxiliary, {0, 1}).task.kind, TaskKind::regression);
   set = set_of_two();
   set.bound = {};
-  const AuxiliaryTargets exact = take_auxiliary(set, numbers({"a"}), numbers({"c", "d", "b"}));
+  const AuxiliaryTargets exact = take_auxiliary(set, regression_task({"a"}), regression_task({"c", "d", "b"}));
   EXPECT_THAT(with_auxiliary(set, exact, {0, 1}).bound, IsEmpty());
   EXPECT_THAT(with_auxiliary(set, exact, {0, 1}).targets, ElementsAre(1, 3, 0, 2, 4, 6, 1, 5));
 }
 
-TEST(AuxiliaryTargets, PartsOfATask) {
+TEST(AuxiliaryTargets, TasksCanBeDividedAndJoined) {
   Task all{.kind = TaskKind::mixed, .names = {"a", "b", "c"}, .units = {"", "", "nM"}, .class_labels = {"no", "yes"}};
   all.kinds = {TaskKind::binary, TaskKind::binary, TaskKind::regression};
   const Task classes = some_targets(all, {0, 1}), number = some_targets(all, {2});
@@ -84,9 +85,9 @@ TEST(AuxiliaryTargets, PartsOfATask) {
   EXPECT_THROW(joined(all, number), UsageError);
 }
 
-TEST(AuxiliaryTargets, WhatTeachesNothingIsWarnedOf) {
-  const double none = std::numeric_limits<double>::quiet_NaN();
-  const AuxiliaryTargets auxiliary{numbers({"a", "b", "c"}), {1, none, 5, 2, 1, 5, 3, 2, 6}};
+TEST(AuxiliaryTargets, UninformativeTargetsCauseWarnings) {
+  const double missing = std::numeric_limits<double>::quiet_NaN();
+  const AuxiliaryTargets auxiliary{regression_task({"a", "b", "c"}), {1, missing, 5, 2, 1, 5, 3, 2, 6}};
   EXPECT_THAT(auxiliary_warnings(auxiliary, {0, 1}),
               ElementsAre(AllOf(HasSubstr("'b'"), HasSubstr("only one distinct label")),
                           AllOf(HasSubstr("'c'"), HasSubstr("only one distinct label"))));
@@ -106,8 +107,8 @@ class AuxiliaryTables : public ::testing::Test {
   ScratchFolder folder;
 };
 
-// What the targets are, does not depend on what is learned beside them.
-TEST_F(AuxiliaryTables, TargetsStayWhatTheyAre) {
+// The task of the targets does not depend on the auxiliary columns.
+TEST_F(AuxiliaryTables, AuxiliaryColumnsDoNotChangeTheTask) {
   const std::string table =
       "smiles,logD,flag,toxic,word,year\nC,1.5,0,yes,active,1999\nCC,2.5,1,no,inactive,2001\nCCC,3.5,1,yes,active,"
       "2003\n"
@@ -124,24 +125,24 @@ TEST_F(AuxiliaryTables, TargetsStayWhatTheyAre) {
   options.positive = "no";
   EXPECT_THAT(load_texts({table}).set.targets, ElementsAre(0, 1, 0, 1));
   options.positive = "", options.target_columns = {}, options.auxiliary_columns = {"flag", "toxic", "word", "year"};
-  EXPECT_THAT(load_texts({table}).set.task.names, ElementsAre("logD")) << "found among the others";
+  EXPECT_THAT(load_texts({table}).set.task.names, ElementsAre("logD")) << "the only column that is not auxiliary";
 }
 
-TEST_F(AuxiliaryTables, RowsOfOneMoleculeAreMergedInBoth) {
+TEST_F(AuxiliaryTables, DuplicatesAreMergedInTargetsAndAuxiliaryTargets) {
   options.auxiliary_columns = {"logD"};
   options.duplicates = Duplicates::mean;
   const LoadedData data = load_texts({"smiles,logD,y\nCO,100,0.25\nCO,101,0.75\nCC,5,1\nCCC,6,2\n"});
   EXPECT_THAT(data.set.targets, ElementsAre(0.5, 1, 2));
   EXPECT_THAT(data.auxiliary.values, ElementsAre(100.5, 5, 6));
   ASSERT_EQ(data.repeated.size(), 2u);
-  EXPECT_EQ(data.repeated[0].values.front().value, 0.25) << "the target stands first";
+  EXPECT_EQ(data.repeated[0].values.front().value, 0.25) << "targets precede auxiliary targets";
 }
 
-TEST_F(AuxiliaryTables, CensoredLabelsAreThoseOfBoth) {
+TEST_F(AuxiliaryTables, AuxiliaryColumnsMayBeCensored) {
   options.auxiliary_columns = {"b"};
   const std::string table = "smiles,a,b\nC,1,>5\nCC,2,3\nCCC,3,4\nCCCC,4,1\n";
   LoadedData data = load_texts({table});
-  EXPECT_EQ(data.censored, 0) << "of the targets";
+  EXPECT_EQ(data.censored, 0) << "counts only the targets";
   EXPECT_THAT(data.auxiliary.bound, ElementsAre(1, 0, 0, 0));
   options.censored = Censored::drop;
   data = load_texts({table});
@@ -151,7 +152,7 @@ TEST_F(AuxiliaryTables, CensoredLabelsAreThoseOfBoth) {
   EXPECT_THAT(load_texts({table}).auxiliary.values, ElementsAre(5, 3, 4, 1));
 }
 
-TEST_F(AuxiliaryTables, ATestTableMayLackThem) {
+TEST_F(AuxiliaryTables, TestTablesMayLackAuxiliaryColumns) {
   options.auxiliary_columns = {"logD"};
   const std::string train = "smiles,y,logD\nC,1,5\nCC,2,6\nCCC,3,7\nCCCC,4,8\n", bare = "y,smiles\n1,CO\n2,CCO\n";
   const LoadedData data = load_texts({train, bare, bare});
@@ -162,7 +163,7 @@ TEST_F(AuxiliaryTables, ATestTableMayLackThem) {
               HasSubstr("no auxiliary target column 'logD'"));
 }
 
-TEST_F(AuxiliaryTables, WhatCannotBeIsAnError) {
+TEST_F(AuxiliaryTables, InvalidAuxiliaryColumnsAreErrors) {
   const std::string table = "smiles,y,color,logD\nC,1,red,5\nCC,2,blue,6\nCCC,3,green,7\n";
   options.auxiliary_columns = {"color"};
   EXPECT_THAT(message_of<DataError>([&] { load_texts({table}); }), HasSubstr("'color'"));

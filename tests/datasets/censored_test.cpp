@@ -1,4 +1,4 @@
-// Labels such as ">50": what cells say, which columns they make targets, and how sets and stores keep them.
+// Censored labels such as ">50": parsing of cells, choice of target columns, and storage in sets and stores.
 #include "datasets/censored.hpp"
 
 #include <gmock/gmock.h>
@@ -84,13 +84,14 @@ class CensoredLabels : public ::testing::Test {
   ScratchFolder folder;
 };
 
-/// y is exact; ic50 has limits of either side, a missing cell and an approximate one.
+/// y is exact; ic50 has upper and lower limits, a missing cell and an approximate value.
 const char* const kCensoredTable =
     "smiles,y,ic50,note\nC,1.5,>50,a\nCC,2.5,12,b\nCCC,3,>=20,c\nCCCC,4,<0.1,d\nCN,5,,e\nCO,6,~3,f\n";
 
 TEST_F(CensoredLabels, AreReadWithTheirSigns) {
   const LoadedData data = load_text(kCensoredTable);
-  EXPECT_THAT(data.set.task.names, ElementsAre("y", "ic50")) << "two numbers and three limits of five cells";
+  EXPECT_THAT(data.set.task.names, ElementsAre("y", "ic50"))
+      << "the five cells of ic50 are two numbers and three limits";
   EXPECT_EQ(data.set.task.kind, TaskKind::regression);
   EXPECT_THAT(data.set.bound, ElementsAre(0, 1, 0, 0, 0, 1, 0, -1, 0, 0, 0, 0));
   EXPECT_EQ(data.set.targets[1], 50);
@@ -104,7 +105,7 @@ TEST_F(CensoredLabels, AreReadWithTheirSigns) {
   EXPECT_THAT(data.warnings, Contains(AllOf(HasSubstr("approximate"), HasSubstr("'ic50' (1, such as ~3 in row 6)"))));
 }
 
-TEST_F(CensoredLabels, CanBeDroppedOrTakenForValues) {
+TEST_F(CensoredLabels, CanBeDroppedOrUsedAsExactValues) {
   LoadOptions options;
   options.censored = Censored::drop;
   const LoadedData dropped = load_text(kCensoredTable, options);
@@ -120,14 +121,14 @@ TEST_F(CensoredLabels, CanBeDroppedOrTakenForValues) {
   EXPECT_THAT(values.notes, Contains(AllOf(HasSubstr("3 censored labels"), HasSubstr("exact"))));
 }
 
-TEST_F(CensoredLabels, AnExactTableHasNoBoundsAndNoNote) {
+TEST_F(CensoredLabels, ExactTablesHaveNoBoundsAndNoNote) {
   const LoadedData data = load_text("smiles,y\nC,1.5\nCC,2.5\nCCC,3\nCCCC,4\n");
   EXPECT_THAT(data.set.bound, IsEmpty());
   EXPECT_EQ(data.censored, 0);
   EXPECT_THAT(data.notes, Each(Not(HasSubstr("censored"))));
 }
 
-TEST_F(CensoredLabels, AllCensoredIsNoTargetByItself) {
+TEST_F(CensoredLabels, FullyCensoredColumnIsNoTargetByDefault) {
   const LoadedData data = load_text("smiles,y,ic50\nC,1.5,>50\nCC,2.5,>50\nCCC,3,<1\nCCCC,4,>20\n");
   EXPECT_THAT(data.set.task.names, ElementsAre("y"));
   EXPECT_THAT(data.warnings,
@@ -139,7 +140,7 @@ TEST_F(CensoredLabels, AllCensoredIsNoTargetByItself) {
   EXPECT_THAT(chosen.warnings, Contains(HasSubstr("'ic50' has only censored labels in the training set")));
 }
 
-TEST_F(CensoredLabels, TextBehindASignNamesRowAndColumn) {
+TEST_F(CensoredLabels, TextAfterASignIsAnErrorWithRowAndColumn) {
   EXPECT_THAT(error_of("smiles,y\nC,1\nCC,2\nCCC,>high\nCCCC,3\n"),
               AllOf(HasSubstr("row 3"), HasSubstr("'y' has a cell that is not a number"), HasSubstr(">high")));
   EXPECT_THAT(error_of("smiles,y\nC,1\nCC,2\nCCC,>50-60\nCCCC,3\n"),
@@ -150,7 +151,7 @@ TEST_F(CensoredLabels, TextBehindASignNamesRowAndColumn) {
               Contains(AllOf(HasSubstr("unit"), HasSubstr("'y' (nM in row 2)"))));
 }
 
-TEST_F(CensoredLabels, AreNoClasses) {
+TEST_F(CensoredLabels, CannotBeClasses) {
   LoadOptions options;
   options.task = TaskKind::binary;
   EXPECT_THAT(error_of("smiles,y\nC,1\nCC,0\nCCC,>1\nCCCC,1\n", options), AllOf(HasSubstr("row 3"), HasSubstr(">1")));
@@ -159,10 +160,10 @@ TEST_F(CensoredLabels, AreNoClasses) {
               AllOf(HasSubstr("row 3"), HasSubstr("a limit, not a class")));
   options.target_columns = {"y"};
   const LoadedData bins = load_text("smiles,y\nC,<10\nCC,10-50\nCCC,>50\nCCCC,>50\n", options);
-  EXPECT_EQ(bins.set.task.classes, 3) << "words that begin with a sign are classes among words";
+  EXPECT_EQ(bins.set.task.classes, 3) << "next to other words, words that begin with a sign are classes";
 }
 
-TEST_F(CensoredLabels, WarningsOfThePartsCountExactLabelsOnly) {
+TEST_F(CensoredLabels, WarningsAboutSetsCountOnlyExactLabels) {
   LoadOptions options;
   options.splits_column = "part";
   const LoadedData data = load_text(
@@ -171,7 +172,7 @@ TEST_F(CensoredLabels, WarningsOfThePartsCountExactLabelsOnly) {
   EXPECT_THAT(data.warnings, Not(Contains(HasSubstr("no label in the test set"))));
 }
 
-TEST_F(CensoredLabels, StoresKeepThem) {
+TEST_F(CensoredLabels, StoresKeepCensoredLabels) {
   LoadOptions options;
   options.paths = {folder.write("table.csv", kCensoredTable)};
   const StoreReport report = load_to_store(options, folder.file("a.h5"));
@@ -192,14 +193,14 @@ TEST_F(CensoredLabels, StoresKeepThem) {
   EXPECT_THAT(message_of<DataError>([&] { load_data(from); }), HasSubstr("censored"));
 }
 
-/// Byte 16 holds the version.
+/// Format version of a store, which is byte 16.
 int version_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   file.seekg(16);
   return file.get();
 }
 
-TEST_F(CensoredLabels, AStoreOfThemIsOneThatOldProgramsRefuse) {
+TEST_F(CensoredLabels, StoresUseAVersionThatOldProgramsReject) {
   MoleculeSet set = testing_store::make_set({3, 4, 5, 6});
   bool pairs = false;
   const auto written = [&](const std::vector<std::vector<std::int8_t>>& bounds) {
@@ -218,7 +219,7 @@ TEST_F(CensoredLabels, AStoreOfThemIsOneThatOldProgramsRefuse) {
   EXPECT_EQ(version_of(path), 3);
   pairs = true;
   EXPECT_EQ(version_of(written({{}, {}, {0, -1}, {}})), 4);
-  EXPECT_THAT(Store(path).load().bound, ElementsAre(0, 0, 0, 0, 0, -1, 0, 0)) << "those before and behind are exact";
+  EXPECT_THAT(Store(path).load().bound, ElementsAre(0, 0, 0, 0, 0, -1, 0, 0)) << "the other molecules are exact";
   for (const auto& bad : std::vector<std::vector<std::int8_t>>{{0, 2}, {-3, 0}})
     EXPECT_THAT(message_of<FileError>([&] {
                   Store(written({{}, bad, {}, {}})).load();
@@ -228,7 +229,7 @@ TEST_F(CensoredLabels, AStoreOfThemIsOneThatOldProgramsRefuse) {
                 Store(written({{1, 0}, {}, {}, {}})).load();
               }),
               HasSubstr("has the invalid bound 1"))
-      << "of a missing value";
+      << "a bound on a missing value";
 }
 
 }  // namespace

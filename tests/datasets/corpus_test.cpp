@@ -1,4 +1,4 @@
-// Tables of a corpus whose columns are targets: matched by name, with gaps where a table lacks one.
+// Corpus of tables with target columns. Columns are matched by name; a table that lacks one has missing labels.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -37,14 +37,14 @@ class Corpus : public ::testing::Test {
 const std::string kPlain = "smiles\nC\nCC\n", kFirst = "smiles,ic50,active\nCCC,5.5,\nCCCC,nan,yes\nCCCCC,7.25,no\n",
                   kSecond = "Active,logD,smiles\n1,-1.5,CO\n,2.5,CN\n";
 
-TEST_F(Corpus, ColumnsAreMatchedByNameAndTablesHaveGaps) {
+TEST_F(Corpus, ColumnsAreMatchedByNameAndMayBeMissing) {
   options.table_weights = {1, 0.5, 2};
   const LoadedData data = load_texts({kPlain, kFirst, kSecond});
   const MoleculeSet& set = data.set;
   EXPECT_THAT(set.task.names, ElementsAre("ic50", "active", "logD"));
   EXPECT_THAT(set.task.kinds, ElementsAre(TaskKind::regression, TaskKind::binary, TaskKind::regression));
   EXPECT_EQ(set.size(), 7);
-  EXPECT_THAT(set.targets, IsEmpty()) << "no table of all labels is held";
+  EXPECT_THAT(set.targets, IsEmpty()) << "there is no dense matrix of labels";
   EXPECT_EQ(set.sparse.targets, 3u);
   EXPECT_THAT(set.sparse.offset, ElementsAre(0, 0, 0, 1, 2, 4, 6, 7));
   EXPECT_THAT(set.sparse.target, ElementsAre(0, 1, 0, 1, 1, 2, 2));
@@ -53,18 +53,18 @@ TEST_F(Corpus, ColumnsAreMatchedByNameAndTablesHaveGaps) {
   EXPECT_THAT(set.sparse.weight, ElementsAre(1, 1, 0.5f, 0.5f, 0.5f, 2, 2));
 }
 
-TEST_F(Corpus, ANameMeansOneColumnOfATableAndNotItsSmiles) {
+TEST_F(Corpus, NamesAreUniqueInATableAndExcludeTheSmilesColumn) {
   const std::string message = message_of<DataError>([&] {
     load_texts({kFirst, "smiles,IC50,ic50\nCO,1.5,2.5\nCN,2.5,3.5\n"});
   });
   EXPECT_THAT(message, AllOf(HasSubstr("t1.csv"), HasSubstr("'ic50'")));
-  // Of the second table "mol" is the column of SMILES.
+  // In the second table, "mol" is the SMILES column.
   const MoleculeSet set = load_texts({"smiles,mol\nC,1.5\nCC,2.5\n", "mol,y\nCO,1\nCN,3.5\n"}).set;
   EXPECT_THAT(set.task.names, ElementsAre("mol", "y"));
   EXPECT_THAT(set.sparse.target, ElementsAre(0, 0, 1, 1));
 }
 
-TEST_F(Corpus, WithoutTargetColumnsOnlyTheMoleculesCount) {
+TEST_F(Corpus, OnlyMoleculesAreUsedWithoutTargetColumns) {
   options.target_columns = {};
   const LoadedData data = load_texts({kPlain, kFirst});
   EXPECT_THAT(data.set.task.names, IsEmpty());
@@ -72,7 +72,7 @@ TEST_F(Corpus, WithoutTargetColumnsOnlyTheMoleculesCount) {
   EXPECT_EQ(data.set.size(), 5);
 }
 
-TEST_F(Corpus, NamedColumnsMayStandInSomeTables) {
+TEST_F(Corpus, NamedColumnsNeedNotBeInEveryTable) {
   options.target_columns = {"logd", "ic50"};
   EXPECT_THAT(load_texts({kPlain, kFirst, kSecond}).set.task.names, ElementsAre("ic50", "logD"));
   options.target_columns = {"ic50", "pKa"};
@@ -82,13 +82,13 @@ TEST_F(Corpus, NamedColumnsMayStandInSomeTables) {
               AllOf(HasSubstr("no target column 'pKa' in any table of the corpus"), HasSubstr("t0.csv")));
 }
 
-TEST_F(Corpus, MoreColumnsThanAnybodyNamesAreTaken) {
+TEST_F(Corpus, AllAcceptsMoreThanTwentyColumns) {
   std::string head = "smiles", one = "C", two = "CC";
   for (int c = 0; c < 30; ++c) head += ",assay" + std::to_string(c), one += ",1.5", two += "," + std::to_string(c);
   EXPECT_EQ(load_texts({head + "\n" + one + "\n" + two + "\n", kPlain}).set.task.names.size(), 30u);
 }
 
-TEST_F(Corpus, AllLeavesOutDescriptorsAndSaysOnceWhatAProgramWrote) {
+TEST_F(Corpus, AllLeavesOutDescriptorsAndProgramOutputWithOneNote) {
   const std::string table = "smiles,ic50,MolWt,ic50_pred\nCCC,5.5,44.1,5.1\nCCCC,6.5,58.1,6.2\n";
   const LoadedData data = load_texts({table, table});
   EXPECT_THAT(data.set.task.names, ElementsAre("ic50"));
@@ -96,8 +96,8 @@ TEST_F(Corpus, AllLeavesOutDescriptorsAndSaysOnceWhatAProgramWrote) {
   EXPECT_THAT(data.notes, Contains(AllOf(HasSubstr("program's output"), HasSubstr("ic50_pred"))).Times(1));
 }
 
-TEST_F(Corpus, WhatIsNeitherNumberNorClassIsAnError) {
-  // Over the whole corpus: the second table makes a text of the first one's numbers.
+TEST_F(Corpus, TextThatIsNeitherNumberNorClassIsAnError) {
+  // Checked over the whole corpus: the first table has numbers in this column, the second one has text.
   options.target_columns = {"ic50"};
   EXPECT_THAT(message_of<DataError>([&] {
                 load_texts({kFirst, "smiles,ic50\nC,3\nCC,inactive\n"});
@@ -127,7 +127,7 @@ TEST_F(Corpus, CensoredLabelsAreLimitsMissingOrNumbers) {
   EXPECT_THAT(numbers.set.sparse.bound, IsEmpty());
 }
 
-TEST_F(Corpus, DroppedRepeatsKeepTheLabelsOfTheFirstRow) {
+TEST_F(Corpus, DroppedDuplicatesKeepTheLabelsOfTheFirstRow) {
   options.duplicates = Duplicates::drop;
   const LoadedData data = load_texts({"smiles,ic50\nCCO,1\nCC,2\n", "smiles,ic50,logD\nOCC,3,4\nCN,5,6\n"});
   EXPECT_EQ(data.set.size(), 3);
@@ -135,7 +135,7 @@ TEST_F(Corpus, DroppedRepeatsKeepTheLabelsOfTheFirstRow) {
   EXPECT_THAT(data.notes, Contains(HasSubstr("the first row of each is kept")));
 }
 
-TEST_F(Corpus, AStoreHasNoColumns) {
+TEST_F(Corpus, StoresAreNotSupported) {
   options.paths = {folder.write("s.h5", "\x89HDF\r\n\x1a\n")};
   EXPECT_THAT(message_of<UsageError>([&] { load_data(options); }), HasSubstr("use its tables"));
 }

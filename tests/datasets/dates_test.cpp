@@ -19,7 +19,7 @@ TEST(Dates, AreSecondsSince1970) {
   EXPECT_EQ(seconds_of_date("1969-12-31"), -86400.0);
 }
 
-TEST(Dates, ThatDoNotExistAreNone) {
+TEST(Dates, InvalidDatesAreRejected) {
   for (const char* text :
        {"2024-99-99", "2024-13-01", "2024-00-10", "2024-04-31", "2023-02-29", "1900-02-29", "2024-03-00",
         "2024-03-01T25:00", "2024-03-01 08:60", "2024-03-01 24:01", "2024-03-01T08:30:61", "2024-03-01x", "2024-03-01T",

@@ -1,4 +1,4 @@
-// Downloads from a real server on the loopback that cuts connections, sends wrong bytes and refuses ranges.
+// Downloads from a real local server that cuts connections, sends wrong bytes and rejects ranges.
 #include "datasets/catalogue/download.hpp"
 
 #include <gmock/gmock.h>
@@ -40,20 +40,20 @@ class DownloadTest : public ::testing::Test {
       ::unsetenv(name);
     options.first_pause = 0.01;
     options.stall_seconds = 2;
-    options.say = [this](const std::string& line) { said.push_back(line); };
+    options.say = [this](const std::string& line) { log_lines.push_back(line); };
     sha = sha256_of_file(folder.write("sha", content));
   }
-  bool left(const std::string& name) { return std::filesystem::exists(folder.file(name)); }
+  bool exists(const std::string& name) { return std::filesystem::exists(folder.file(name)); }
 
   testing::ScratchFolder folder;
   const std::string content = some_content();
   std::string sha;
   std::string path = folder.file("sub/file.bin");
   DownloadOptions options;
-  std::vector<std::string> said;
+  std::vector<std::string> log_lines;
 };
 
-TEST_F(DownloadTest, AWholeFile) {
+TEST_F(DownloadTest, WritesTheWholeFile) {
   HttpServer server([&](const HttpRequest& r, int) { return serve_content(r, content, "\"v1\""); });
   std::uint64_t seen = 0, total = 0;
   options.progress = [&](std::uint64_t now, std::uint64_t all) {
@@ -65,12 +65,12 @@ TEST_F(DownloadTest, AWholeFile) {
   EXPECT_EQ(read_file(path), content);
   EXPECT_EQ(seen, content.size());
   EXPECT_EQ(total, content.size());
-  EXPECT_FALSE(left("sub/file.bin.part"));
-  EXPECT_FALSE(left("sub/file.bin.part.version"));
+  EXPECT_FALSE(exists("sub/file.bin.part"));
+  EXPECT_FALSE(exists("sub/file.bin.part.version"));
   EXPECT_THAT(server.requests(), SizeIs(1));
 }
 
-TEST_F(DownloadTest, ACutConnectionIsGoneOnWith) {
+TEST_F(DownloadTest, ResumesAfterACutConnection) {
   HttpServer server([&](const HttpRequest& r, int number) {
     HttpAnswer answer = serve_content(r, content, "\"v1\"");
     if (number < 3) answer.cut_after = 70'000;
@@ -83,10 +83,10 @@ TEST_F(DownloadTest, ACutConnectionIsGoneOnWith) {
   EXPECT_EQ(requests[1].headers.at("range"), "bytes=70000-");
   EXPECT_EQ(requests[3].headers.at("range"), "bytes=210000-");
   EXPECT_EQ(requests[3].headers.at("if-range"), "\"v1\"");
-  EXPECT_THAT(said, SizeIs(3));
+  EXPECT_THAT(log_lines, SizeIs(3));
 }
 
-TEST_F(DownloadTest, AnotherProcessGoesOnLater) {
+TEST_F(DownloadTest, ResumesAfterAFailedCall) {
   options.attempts = 1;
   HttpServer server([&](const HttpRequest& r, int number) {
     HttpAnswer answer = serve_content(r, content, "\"v1\"");
@@ -95,23 +95,23 @@ TEST_F(DownloadTest, AnotherProcessGoesOnLater) {
   });
   EXPECT_THAT(message_of<FileError>([&] { download(server.url("/file"), path, sha, options); }),
               AllOf(HasSubstr("cannot be downloaded after 1 attempts"), HasSubstr("file.bin.part")));
-  EXPECT_FALSE(left("sub/file.bin"));
+  EXPECT_FALSE(exists("sub/file.bin"));
   download(server.url("/file"), path, sha, options);
   EXPECT_EQ(read_file(path), content);
   EXPECT_EQ(server.requests()[1].headers.at("range"), "bytes=100000-");
 }
 
-TEST_F(DownloadTest, AServerThatRefusesRanges) {
+TEST_F(DownloadTest, StartsAgainIfTheServerIgnoresRanges) {
   HttpServer server([&](const HttpRequest&, int number) {
     HttpAnswer answer{.status = 200, .headers = {{"ETag", "\"v1\""}}, .body = content, .cut_after = -1};
     if (number == 0) answer.cut_after = 100'000;
     return answer;
   });
   download(server.url("/file"), path, "", options);
-  EXPECT_EQ(read_file(path), content) << "begun anew, not appended";
+  EXPECT_EQ(read_file(path), content) << "started again, not appended";
 }
 
-TEST_F(DownloadTest, AFileThatChangesMeanwhileIsNotMixed) {
+TEST_F(DownloadTest, StartsAgainIfTheFileChanges) {
   const std::string other = some_content('A');
   HttpServer server([&](const HttpRequest& r, int number) {
     HttpAnswer answer = number == 0 ? serve_content(r, other, "\"v1\"") : serve_content(r, content, "\"v2\"");
@@ -122,7 +122,7 @@ TEST_F(DownloadTest, AFileThatChangesMeanwhileIsNotMixed) {
   EXPECT_EQ(read_file(path), content);
 }
 
-TEST_F(DownloadTest, WithoutAVersionNothingIsGoneOnWith) {
+TEST_F(DownloadTest, DoesNotResumeWithoutAnETag) {
   HttpServer server([&](const HttpRequest&, int number) {
     return HttpAnswer{.status = 200, .headers = {}, .body = content, .cut_after = number == 0 ? 100'000 : -1};
   });
@@ -133,15 +133,15 @@ TEST_F(DownloadTest, WithoutAVersionNothingIsGoneOnWith) {
   EXPECT_FALSE(server.requests()[1].headers.contains("range"));
 }
 
-TEST_F(DownloadTest, WrongBytesAreRefused) {
+TEST_F(DownloadTest, WrongChecksumIsAnError) {
   HttpServer server([&](const HttpRequest& r, int) { return serve_content(r, content + "x", "\"v1\""); });
   EXPECT_THAT(message_of<FileError>([&] { download(server.url("/file"), path, sha, options); }),
               AllOf(HasSubstr("SHA-256"), HasSubstr(sha)));
-  EXPECT_FALSE(left("sub/file.bin"));
-  EXPECT_THAT(server.requests(), SizeIs(1)) << "the same bytes would come again";
+  EXPECT_FALSE(exists("sub/file.bin"));
+  EXPECT_THAT(server.requests(), SizeIs(1)) << "a retry would return the same bytes";
 }
 
-TEST_F(DownloadTest, ADamagedPartIsThrownAway) {
+TEST_F(DownloadTest, DiscardsADamagedPartialFile) {
   folder.write("sub/file.bin.part", std::string(50'000, '?'));
   folder.write("sub/file.bin.part.version", "\"v1\"");
   HttpServer server([&](const HttpRequest& r, int) { return serve_content(r, content, "\"v1\""); });
@@ -150,7 +150,7 @@ TEST_F(DownloadTest, ADamagedPartIsThrownAway) {
   EXPECT_THAT(server.requests(), SizeIs(2));
 }
 
-TEST_F(DownloadTest, APartThatIsTooLong) {
+TEST_F(DownloadTest, DiscardsAPartialFileThatIsTooLong) {
   folder.write("sub/file.bin.part", content + "and more");
   folder.write("sub/file.bin.part.version", "\"v1\"");
   HttpServer server([&](const HttpRequest& r, int) { return serve_content(r, content, "\"v1\""); });
@@ -158,7 +158,7 @@ TEST_F(DownloadTest, APartThatIsTooLong) {
   EXPECT_EQ(read_file(path), content);
 }
 
-TEST_F(DownloadTest, ABusyServerIsAskedAgainAndARefusalIsNot) {
+TEST_F(DownloadTest, RetriesABusyServerButNotAMissingFile) {
   HttpServer busy([&](const HttpRequest& r, int number) {
     if (number < 2) return HttpAnswer{.status = number == 0 ? 503 : 429, .headers = {}, .body = "later"};
     return serve_content(r, content, "\"v1\"");
@@ -175,7 +175,7 @@ TEST_F(DownloadTest, ABusyServerIsAskedAgainAndARefusalIsNot) {
               HasSubstr("after 3 attempts: the server returned status 500"));
 }
 
-TEST_F(DownloadTest, RedirectionsAreFollowedAndNotToFiles) {
+TEST_F(DownloadTest, FollowsRedirectionsExceptToFiles) {
   HttpServer server([&](const HttpRequest& r, int) {
     if (r.target == "/file") return HttpAnswer{.status = 302, .headers = {{"Location", "/moved"}}, .body = "moved"};
     if (r.target == "/trap")
@@ -185,7 +185,7 @@ TEST_F(DownloadTest, RedirectionsAreFollowedAndNotToFiles) {
   download(server.url("/file"), path, sha, options);
   EXPECT_EQ(read_file(path), content);
   EXPECT_THROW(download(server.url("/trap"), folder.file("trap"), "", options), FileError);
-  EXPECT_FALSE(left("trap"));
+  EXPECT_FALSE(exists("trap"));
 }
 
 TEST_F(DownloadTest, ProxiesAreUsed) {
@@ -196,27 +196,27 @@ TEST_F(DownloadTest, ProxiesAreUsed) {
   EXPECT_EQ(proxy.requests().at(0).target, "http://molgraph.invalid/file");
 }
 
-TEST_F(DownloadTest, AStopLeavesThePart) {
+TEST_F(DownloadTest, CanBeRepeatedAfterAStop) {
   HttpServer server([&](const HttpRequest& r, int) { return serve_content(r, content, "\"v1\""); });
   options.progress = [](std::uint64_t now, std::uint64_t) { return now == 0; };
   EXPECT_THROW(download(server.url("/file"), path, sha, options), DownloadStopped);
-  EXPECT_FALSE(left("sub/file.bin"));
+  EXPECT_FALSE(exists("sub/file.bin"));
   options.progress = {};
   download(server.url("/file"), path, sha, options);
   EXPECT_EQ(read_file(path), content);
 }
 
-TEST_F(DownloadTest, NobodyAnswers) {
+TEST_F(DownloadTest, ClosedPortIsAnError) {
   std::string closed;
   {
     closed = HttpServer([](const HttpRequest&, int) { return HttpAnswer{}; }).url("/file");
   }
   EXPECT_THAT(message_of<FileError>([&] { download(closed, path, sha, options); }),
               HasSubstr(closed + ": cannot be downloaded"));
-  EXPECT_FALSE(left("sub/file.bin.part"));
+  EXPECT_FALSE(exists("sub/file.bin.part"));
 }
 
-/// A data set that is fetched, unpacked and read.
+/// Downloads, unpacks and loads named data sets.
 class FetchTest : public DownloadTest {
  protected:
   void SetUp() override {
@@ -238,7 +238,7 @@ class FetchTest : public DownloadTest {
   LoadOptions load;
 };
 
-TEST_F(FetchTest, ADataSetThatIsNotThereIsFetchedOnce) {
+TEST_F(FetchTest, MissingDataSetIsDownloadedOnce) {
   use_addresses("{\"esol\": [{\"url\": \"" + server->url("/esol.csv") +
                 "\", \"to\": \"moleculenet/delaney-processed.csv\", \"sha256\": null}]}");
   load.paths = {"esol"};
@@ -246,7 +246,7 @@ TEST_F(FetchTest, ADataSetThatIsNotThereIsFetchedOnce) {
   EXPECT_EQ(load_data(load).set.size(), 3);
   EXPECT_EQ(load_data(load).set.size(), 3);
   EXPECT_THAT(server->requests(), SizeIs(1));
-  EXPECT_TRUE(left("data/moleculenet/delaney-processed.csv"));
+  EXPECT_TRUE(exists("data/moleculenet/delaney-processed.csv"));
 }
 
 TEST_F(FetchTest, ArchivesAreUnpackedIntoTheirFolder) {
@@ -262,13 +262,13 @@ TEST_F(FetchTest, ArchivesAreUnpackedIntoTheirFolder) {
                 sha256_of_file(zip) + "\", \"unpack\": {\"pcba/\": \"ogbg_molpcba/\"}}]}");
   load.paths = {"molpcba"};
   EXPECT_THAT(message_of<FileError>([&] { load_data(load); }), HasSubstr("350343"))
-      << "read, and then not taken for the whole";
-  EXPECT_TRUE(left("data/ogbg_molpcba/mapping/mol.csv.gz"));
-  EXPECT_FALSE(left("data/pcba.zip"));
-  EXPECT_FALSE(left("data/elsewhere"));
+      << "read, then rejected because of its size";
+  EXPECT_TRUE(exists("data/ogbg_molpcba/mapping/mol.csv.gz"));
+  EXPECT_FALSE(exists("data/pcba.zip"));
+  EXPECT_FALSE(exists("data/elsewhere"));
 }
 
-TEST_F(FetchTest, ArchivesCannotLeaveTheirFolder) {
+TEST_F(FetchTest, ArchivesCannotWriteOutsideTheirFolder) {
   const std::string zip = folder.file("made.zip");
   write_zip(zip, {{"pcba/../../escaped", "x", 1}});
   archive = read_file(zip);
@@ -276,10 +276,10 @@ TEST_F(FetchTest, ArchivesCannotLeaveTheirFolder) {
                 "\", \"to\": \"pcba.zip\", \"unpack\": {\"pcba/\": \"ogbg_molpcba/\"}}]}");
   load.paths = {"molpcba"};
   EXPECT_THAT(message_of<FileError>([&] { load_data(load); }), HasSubstr("is not a path in the data folder"));
-  EXPECT_FALSE(left("escaped"));
+  EXPECT_FALSE(exists("escaped"));
 }
 
-TEST_F(FetchTest, OfflineSaysWhatToDo) {
+TEST_F(FetchTest, OfflineErrorExplainsWhatToDo) {
   std::string closed;
   {
     closed = HttpServer([](const HttpRequest&, int) { return HttpAnswer{}; }).url("/esol.csv");
@@ -293,7 +293,7 @@ TEST_F(FetchTest, OfflineSaysWhatToDo) {
   EXPECT_THAT(message_of<FileError>([&] { load_data(load); }), HasSubstr("addresses.json: not a valid address table"));
 }
 
-TEST(Addresses, TheBuiltInTableKnowsEveryDownloadableSet) {
+TEST(Addresses, BuiltInTableHasEveryDownloadableDataSet) {
   for (const char* name : {"zinc 12k", "zinc full", "pcqm4m", "pcqm4mv2", "molhiv", "molpcba", "esol", "freesolv",
                            "lipo", "bbbp", "bace", "clintox", "tox21", "sider"}) {
     const auto addresses = addresses_of(name);

@@ -1,4 +1,4 @@
-// Embeddings in HDF5, read back with the library itself.
+// Embeddings in HDF5, read back with the HDF5 library.
 #include "datasets/store/embedding_file.hpp"
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ std::vector<std::string> texts_of(hid_t file, const char* name) {
   return texts;
 }
 
-TEST(EmbeddingFile, EveryRowOfManyBlocks) {
+TEST(EmbeddingFile, WritesRowsOfSeveralBlocks) {
   const ScratchFolder folder;
   for (const FloatKind kind : {FloatKind::float32, FloatKind::float16}) {
     const std::string path = folder.file(kind == FloatKind::float16 ? "half.h5" : "single.h5");
@@ -69,7 +69,7 @@ TEST(EmbeddingFile, EveryRowOfManyBlocks) {
   }
 }
 
-TEST(EmbeddingFile, NothingIsLeftUnfinished) {
+TEST(EmbeddingFile, UnfinishedFileIsRemoved) {
   const ScratchFolder folder;
   { EmbeddingFileWriter(folder.file("out.h5"), 4, FloatKind::float32).add_row(std::vector<float>(4), "", "", "", ""); }
   EXPECT_TRUE(std::filesystem::is_empty(folder.file("")));

@@ -8,7 +8,7 @@ namespace {
 
 bool is_utf8(std::string_view text) { return valid_utf8_prefix(text) == text.size(); }
 
-TEST(Encoding, KnowsUtf8) {
+TEST(Encoding, RecognisesUtf8) {
   EXPECT_TRUE(is_utf8(""));
   EXPECT_TRUE(is_utf8("Aktivit\xC3\xA4t \xE2\x82\xAC \xF0\x9F\x92\xA7 and plenty of ASCII behind it"));
   EXPECT_TRUE(is_utf8(std::string("a\0b", 3)));
@@ -28,7 +28,7 @@ TEST(Encoding, OtherBytesAreWindows1252) {
                     "e"),
             "Gr\xC3\xB6\xC3\x9F"
             "e")
-      << "what is UTF-8 stays";
+      << "valid UTF-8 is unchanged";
   std::string all;
   for (int byte = 0; byte < 256; ++byte) all += static_cast<char>(byte);
   EXPECT_TRUE(is_utf8(as_utf8(all)));
@@ -42,7 +42,7 @@ TEST(Encoding, HeadsEndBetweenCharacters) {
     EXPECT_EQ(utf8_head(text, most), expected[most]) << most;
 }
 
-TEST(Encoding, MessagesHoldNoControlCharacters) {
+TEST(Encoding, MessagesContainNoControlCharacters) {
   EXPECT_EQ(shown_head(std::string("a\0b\n\x1B[2J\xC2\x9B\x7F\xC3\xA4", 13), 100), "a b  [2J  \xC3\xA4");
   EXPECT_EQ(shown_head("abcdef", 3), "abc");
 }

@@ -20,7 +20,7 @@ HttpServer::HttpServer(std::function<HttpAnswer(const HttpRequest&, int)> answer
   socklen_t length = sizeof address;
   if (listener_ < 0 || ::bind(listener_, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 ||
       ::listen(listener_, 8) != 0 || ::getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &length) != 0)
-    throw std::runtime_error("no server on the loopback");
+    throw std::runtime_error("cannot start a local server");
   port_ = ntohs(address.sin_port);
   thread_ = std::thread([this] { serve(); });
 }
@@ -51,9 +51,9 @@ void HttpServer::handle(int connection) {
   std::string text;
   char block[4096];
   while (text.find("\r\n\r\n") == std::string::npos) {
-    const ssize_t got = ::recv(connection, block, sizeof block, 0);
-    if (got <= 0) return;
-    text.append(block, static_cast<std::size_t>(got));
+    const ssize_t received = ::recv(connection, block, sizeof block, 0);
+    if (received <= 0) return;
+    text.append(block, static_cast<std::size_t>(received));
   }
   HttpRequest request;
   std::istringstream lines(text);

@@ -1,4 +1,4 @@
-// A small HTTP server on the loopback that misbehaves in the ways that servers do.
+// A small local HTTP server that can fail in the ways that real servers fail.
 #pragma once
 
 #include <atomic>
@@ -20,7 +20,7 @@ struct HttpAnswer {
   int status = 200;
   std::map<std::string, std::string> headers;
   std::string body;
-  /// Bytes of the body after which the connection is closed, -1 = all; Content-Length promises all.
+  /// Bytes of the body after which the connection is closed, -1 = all. Content-Length is that of the whole body.
   long cut_after = -1;
 };
 
@@ -45,7 +45,7 @@ class HttpServer {
   std::thread thread_;
 };
 
-/// What an honest server answers for this content: ranges, If-Range, ETag.
+/// Correct answer of a server that supports ranges, If-Range and ETag.
 HttpAnswer serve_content(const HttpRequest& request, const std::string& content, const std::string& etag);
 
 }  // namespace molgraph::testing

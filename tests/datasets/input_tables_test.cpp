@@ -1,4 +1,4 @@
-// Several tables as one, and going on at any place of them.
+// Concatenation of several tables, and continuing at any position.
 #include "datasets/tables/input_tables.hpp"
 
 #include <gmock/gmock.h>
@@ -16,9 +16,9 @@ using ::testing::HasSubstr;
 using testing::message_of;
 using testing::ScratchFolder;
 
-struct Place {
+struct RowPosition {
   InputPosition position;
-  std::vector<std::string> row;  ///< the cells that come next, and the mol block; empty at the end
+  std::vector<std::string> row;  ///< content_of() of the next row; empty at the end
 };
 
 std::vector<std::string> content_of(const TableRow& row) {
@@ -29,32 +29,32 @@ std::vector<std::string> content_of(const TableRow& row) {
   return content;
 }
 
-std::vector<Place> all_places(InputTables tables) {
-  std::vector<Place> places{{tables.position(), {}}};
+std::vector<RowPosition> all_positions(InputTables tables) {
+  std::vector<RowPosition> positions{{tables.position(), {}}};
   for (TableRow row; tables.next(row); row = {}) {
-    places.back().row = content_of(row);
-    places.push_back({tables.position(), {}});
+    positions.back().row = content_of(row);
+    positions.push_back({tables.position(), {}});
   }
-  return places;
+  return positions;
 }
 
-/// From every place of the tables on, the same row comes as without a stop.
+/// Expects the same next row after seeking to a position as without seeking.
 void expect_resumable(const std::vector<std::string>& inputs, std::size_t rows, bool offsets_known,
                       const TableOptions& options = {}) {
-  const std::vector<Place> places = all_places(InputTables(inputs, options));
-  ASSERT_EQ(places.size(), rows + 1);
-  for (std::size_t p = 0; p < places.size(); ++p) {
+  const std::vector<RowPosition> positions = all_positions(InputTables(inputs, options));
+  ASSERT_EQ(positions.size(), rows + 1);
+  for (std::size_t p = 0; p < positions.size(); ++p) {
     InputTables tables(inputs, options);
-    tables.seek(places[p].position);
+    tables.seek(positions[p].position);
     EXPECT_EQ(tables.position().number, static_cast<std::int64_t>(p));
     TableRow row;
-    EXPECT_EQ(tables.next(row), !places[p].row.empty()) << p;
-    if (!places[p].row.empty()) {
-      EXPECT_EQ(content_of(row), places[p].row) << p;
+    EXPECT_EQ(tables.next(row), !positions[p].row.empty()) << p;
+    if (!positions[p].row.empty()) {
+      EXPECT_EQ(content_of(row), positions[p].row) << p;
     }
   }
   if (offsets_known) {
-    EXPECT_GT(places[rows].position.in_table.offset, 0) << "reading on must not mean reading all";
+    EXPECT_GT(positions[rows].position.in_table.offset, 0) << "continuing must not read the table from its start";
   }
 }
 
@@ -63,7 +63,7 @@ class InputTablesTest : public ::testing::Test {
   ScratchFolder folder;
 };
 
-TEST_F(InputTablesTest, TheShareOfPlainTablesIsByBytes) {
+TEST_F(InputTablesTest, ShareOfPlainTablesIsMeasuredInBytes) {
   const std::string a = folder.write("a.csv", "smiles\nC\nCC\n"),
                     b = folder.write("b.csv", "smiles\nCCC\n");  // 12 and 11 bytes
   InputTables tables({a, b}, {});
@@ -73,10 +73,10 @@ TEST_F(InputTablesTest, TheShareOfPlainTablesIsByBytes) {
   EXPECT_THAT(shares, ElementsAre(9.0 / 23, 12.0 / 23, 1.0));
   const std::string packed = folder.write("c.csv.gz", gzip("smiles\nC\n"));
   InputTables gzipped({packed}, {});
-  EXPECT_EQ(gzipped.share_before(gzipped.position()), -1) << "the text's length is not known";
+  EXPECT_EQ(gzipped.share_before(gzipped.position()), -1) << "the length of the decompressed text is unknown";
 }
 
-TEST_F(InputTablesTest, EveryPlaceOfEveryFormatCanBeGoneBackTo) {
+TEST_F(InputTablesTest, SeeksToEveryPositionOfEveryFormat) {
   const std::string csv =
       "\xEF\xBB\xBFid,smiles\r\n1,CCO\r\n\"two\r\nlines\",C\r\n\r\n\r\n4,\"C\"\"\"\r\n5,N,surplus\r\n6,O";
   expect_resumable({folder.write("a.csv", csv)}, 7, true);
@@ -90,23 +90,23 @@ TEST_F(InputTablesTest, EveryPlaceOfEveryFormatCanBeGoneBackTo) {
   expect_resumable({folder.write("a.sdf", sdf)}, 3, false);
 }
 
-TEST_F(InputTablesTest, LongTablesAreGoneOnWithByOffset) {
+TEST_F(InputTablesTest, ContinuesLongTablesByOffset) {
   std::string csv = "smiles,note\n";
   for (int i = 0; i < 3000; ++i) csv += "CC,\"" + std::string(static_cast<std::size_t>(i), 'x') + "\"\n";
   for (const std::string& path : {folder.write("long.csv", csv), folder.write("long.csv.gz", gzip(csv))}) {
     InputTables tables({path}, {});
     TableRow row;
     for (int i = 0; i < 2500; ++i) ASSERT_TRUE(tables.next(row));
-    const InputPosition place = tables.position();
+    const InputPosition position = tables.position();
     InputTables again({path}, {});
-    again.seek(place);
+    again.seek(position);
     ASSERT_TRUE(again.next(row));
     EXPECT_EQ(row.cells[1].size(), 2500u) << path;
     EXPECT_EQ(row.row, 2500);
   }
 }
 
-TEST_F(InputTablesTest, SeveralTablesAreOne) {
+TEST_F(InputTablesTest, ConcatenatesSeveralTables) {
   folder.write("part2.csv", "id,smiles\nx,C\n");
   folder.write("part1.csv", "smiles,id\nCCO,a\nN,b\n");
   folder.write("part3.csv", "smiles,id\n");
@@ -121,7 +121,7 @@ TEST_F(InputTablesTest, SeveralTablesAreOne) {
   expect_resumable({folder.file("part*.csv")}, 4, true);
 }
 
-TEST_F(InputTablesTest, WhatCannotBeOneTableIsRefusedBeforeAnyRow) {
+TEST_F(InputTablesTest, IncompatibleTablesAreErrorsBeforeAnyRow) {
   const std::string a = folder.write("a.csv", "smiles,id\nC,1\n"), b = folder.write("b.csv", "smiles,y\nC,1\n");
   EXPECT_THAT(message_of<DataError>([&] {
                 InputTables({a, b}, {});
@@ -133,12 +133,12 @@ TEST_F(InputTablesTest, WhatCannotBeOneTableIsRefusedBeforeAnyRow) {
   EXPECT_THAT(message_of<UsageError>([] { InputTables({}, {}); }), HasSubstr("no input"));
 }
 
-TEST_F(InputTablesTest, APatternCanBeAName) {
+TEST_F(InputTablesTest, FileNamesMayLookLikePatterns) {
   const std::string odd = folder.write("a[1].csv", "smiles\nC\n");
   EXPECT_THAT(expand_inputs({odd}), ElementsAre(odd));
 }
 
-TEST_F(InputTablesTest, FingerprintsTellTablesApart) {
+TEST_F(InputTablesTest, FingerprintsDistinguishTables) {
   const std::string text(200'000, 'x');
   const std::string a = fingerprint_of(folder.write("a", text));
   EXPECT_EQ(a, fingerprint_of(folder.write("a", text)));

@@ -1,4 +1,4 @@
-// The folders in which published data sets are handed out, made here on a small scale.
+// Small copies of the folders in which data sets are published.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -34,7 +34,7 @@ class LayoutTest : public ::testing::Test {
     return options;
   }
 
-  /// OGB-LSC's folder: labels of the test parts are hidden.
+  /// Folder of OGB-LSC. The labels of the test sets are hidden.
   void write_lsc(const std::string& name, const Parts& parts) {
     folder.write(
         name + "/raw/data.csv.gz",
@@ -50,7 +50,7 @@ class LayoutTest : public ::testing::Test {
 
 const Parts kParts{{"train", {0, 1, 2}}, {"valid", {3}}, {"test-dev", {4, 6}}, {"test-challenge", {5}}};
 
-TEST_F(LayoutTest, OgbLscFolder) {
+TEST_F(LayoutTest, LoadsTheOgbLscFolder) {
   write_lsc("pcqm4m-v2", kParts);
   const LoadedData data = load_data(named("PCQM4Mv2", "partial"));
   EXPECT_EQ(data.set.size(), 7);
@@ -68,11 +68,11 @@ TEST_F(LayoutTest, OgbLscFolder) {
   EXPECT_THAT(data.hidden_parts.at("test-dev"), ElementsAre(4, 6));
   LoadOptions limited = named("pcqm4mv2", "partial");
   limited.limit = 4;
-  EXPECT_THAT(load_data(limited).hidden_parts, IsEmpty()) << "a part of a part is no submission";
+  EXPECT_THAT(load_data(limited).hidden_parts, IsEmpty()) << "a truncated test set is not a submission";
 
   LoadOptions inside = named("pcqm4mv2", "partial");
   inside.data_dir = folder.file("pcqm4m-v2");
-  EXPECT_EQ(load_data(inside).set.size(), 7) << "the folder itself may be named";
+  EXPECT_EQ(load_data(inside).set.size(), 7) << "data_dir may be the folder itself";
 
   const std::string store = folder.file("lsc.h5");
   load_to_store(named("pcqm4mv2", "partial"), store);
@@ -84,7 +84,7 @@ TEST_F(LayoutTest, OgbLscFolder) {
   EXPECT_EQ(again.hidden_parts, data.hidden_parts);
 }
 
-TEST_F(LayoutTest, HiddenRowsWithoutAMoleculeKeepTheirPlace) {
+TEST_F(LayoutTest, InvalidHiddenRowsKeepTheirPosition) {
   write_lsc("pcqm4m-v2", kParts);
   folder.write("pcqm4m-v2/raw/data.csv.gz",
                gzip("idx,smiles,homolumogap\n0,CC,1.5\n1,CCO,2.5\n2,C,3.5\n3,CCN,4.5\n4,C1CC,\n5,CO,\n6,CCC,\n"));
@@ -98,7 +98,7 @@ TEST_F(LayoutTest, HiddenRowsWithoutAMoleculeKeepTheirPlace) {
   EXPECT_THAT(again.warnings, ::testing::Contains(HasSubstr("no submission is written")));
 }
 
-TEST_F(LayoutTest, OgbLscFolderThatIsWrong) {
+TEST_F(LayoutTest, InvalidOgbLscFoldersAreErrors) {
   write_lsc("pcqm4m-v2", kParts);
   EXPECT_THAT(message_of<FileError>([&] { load_data(named("pcqm4mv2")); }),
               AllOf(HasSubstr("3378606"), HasSubstr("--subset partial")));
@@ -113,7 +113,7 @@ TEST_F(LayoutTest, OgbLscFolderThatIsWrong) {
   EXPECT_THAT(message_of<FileError>([&] { load_data(named("pcqm4mv2", "partial")); }), HasSubstr("split_dict.pt"));
 }
 
-TEST_F(LayoutTest, OgbFolderOfAnotherSizeIsRefused) {
+TEST_F(LayoutTest, OgbFolderOfAnotherSizeIsAnError) {
   folder.write("ogbg_molpcba/mapping/mol.csv.gz",
                gzip("PCBA-1030,PCBA-1379,smiles,mol_id\n1,,CC,m1\n0,1,CO,m2\n,0,CN,m3\n"));
   for (const char* part : {"train", "valid", "test"})
@@ -123,10 +123,10 @@ TEST_F(LayoutTest, OgbFolderOfAnotherSizeIsRefused) {
                                                        : "2\n"));
   EXPECT_THAT(message_of<FileError>([&] { load_data(named("ogbg-molpcba")); }), HasSubstr("350343"));
   EXPECT_THAT(message_of<FileError>([&] { load_data(named("molhiv")); }), HasSubstr("is not on this machine"))
-      << "another set's folder is not taken for it";
+      << "the folder of another data set is not used";
 }
 
-TEST_F(LayoutTest, MoleculeNetsOwnTablesAreSplitByScaffold) {
+TEST_F(LayoutTest, MoleculeNetTablesAreSplitByScaffold) {
   folder.write("delaney-processed.csv",
                "Compound ID,ESOL predicted log solubility in mols per litre,Molecular Weight,"
                "measured log solubility in mols per litre,smiles\n"
@@ -148,7 +148,7 @@ TEST_F(LayoutTest, MoleculeNetsOwnTablesAreSplitByScaffold) {
   EXPECT_THAT(load_data(random).split.test, ElementsAre(3));
 }
 
-TEST_F(LayoutTest, SpellingsThatUsersType) {
+TEST_F(LayoutTest, AcceptsCommonSpellingsOfNames) {
   for (const auto& [typed, name] : std::vector<std::pair<std::string, std::string>>{{"ogbg-molhiv", "molhiv"},
                                                                                     {"ogbg_molhiv", "molhiv"},
                                                                                     {"HIV", "molhiv"},
@@ -167,8 +167,8 @@ TEST_F(LayoutTest, SpellingsThatUsersType) {
   EXPECT_THAT(full, HasSubstr("zinc_full/zinc_full.csv.gz"));
 }
 
-/// MolHIV in OGB's folder, made of the real files.
-TEST_F(LayoutTest, OgbFolderOfMolhiv) {
+/// MolHIV in the layout of OGB's folder, made from the real files.
+TEST_F(LayoutTest, LoadsMolhivFromTheOgbFolder) {
   const char* data = std::getenv("MOLGRAPH_DATA");
   if (data == nullptr) GTEST_SKIP() << "MOLGRAPH_DATA is not set: real data sets are not on this machine";
   const std::string source = std::string(data) + "/molhiv/";

@@ -1,4 +1,4 @@
-// Options of loading that would do nothing are refused: of tables, named data sets and stores.
+// Loading options without effect are errors, for tables, named data sets and stores.
 #include "datasets/load_checks.hpp"
 
 #include <gmock/gmock.h>
@@ -31,7 +31,8 @@ class LoadChecks : public ::testing::Test {
     options.paths = std::move(paths);
     return options;
   }
-  void refused(LoadOptions options, const std::string& flag, const std::function<void(LoadOptions&)>& change) const {
+  void expect_error(LoadOptions options, const std::string& flag,
+                    const std::function<void(LoadOptions&)>& change) const {
     change(options);
     EXPECT_THAT(message_of<UsageError>([&] { load_data(options); }), HasSubstr(flag));
   }
@@ -39,28 +40,31 @@ class LoadChecks : public ::testing::Test {
   std::string table;
 };
 
-TEST_F(LoadChecks, OfTables) {
-  refused(options({table}), "--data-dir", [](LoadOptions& o) { o.data_dir = "/data"; });
-  refused(options({table}), "--subset", [](LoadOptions& o) { o.subset = "full"; });
-  refused(options({table}), "--split-sizes", [](LoadOptions& o) {
+TEST_F(LoadChecks, OptionsWithoutEffectOnTablesAreErrors) {
+  expect_error(options({table}), "--data-dir", [](LoadOptions& o) { o.data_dir = "/data"; });
+  expect_error(options({table}), "--subset", [](LoadOptions& o) { o.subset = "full"; });
+  expect_error(options({table}), "--split-sizes", [](LoadOptions& o) {
     o.splits_column = "part", o.split_sizes = {0.5, 0.25, 0.25};
   });
-  refused(options({table, table, table}), "--split-sizes", [](LoadOptions& o) { o.split_sizes = {0.5, 0.25, 0.25}; });
+  expect_error(options({table, table, table}), "--split-sizes", [](LoadOptions& o) {
+    o.split_sizes = {0.5, 0.25, 0.25};
+  });
   const std::string sdf = folder.write("a.sdf",
                                        "methane\n\n\n  1  0  0  0  0  0  0  0  0  0999 V2000\n    0.0000    0.0000    "
                                        "0.0000 C   0  0\nM  END\n>  <y>\n1\n\n$$$$\n");
-  refused(options({sdf}), "--no-header", [](LoadOptions& o) { o.table.no_header = true; });
+  expect_error(options({sdf}), "--no-header", [](LoadOptions& o) { o.table.no_header = true; });
   LoadOptions two = options({table, table});
   two.split_sizes = {0.5, 0.5, 0};
-  EXPECT_EQ(load_data(two).split.valid.size(), 6u) << "valid is drawn from train by them";
+  EXPECT_EQ(load_data(two).split.valid.size(), 6u)
+      << "the sizes apply to the validation set drawn from the training set";
 }
 
-TEST_F(LoadChecks, OfNamedDataSets) {
-  refused(options({"demo"}), "--smiles-column", [](LoadOptions& o) { o.table.smiles_column = "s", o.limit = 5; });
-  refused(options({"demo"}), "--format", [](LoadOptions& o) { o.table.format = TableFormat::csv, o.limit = 5; });
+TEST_F(LoadChecks, OptionsWithoutEffectOnNamedDataSetsAreErrors) {
+  expect_error(options({"demo"}), "--smiles-column", [](LoadOptions& o) { o.table.smiles_column = "s", o.limit = 5; });
+  expect_error(options({"demo"}), "--format", [](LoadOptions& o) { o.table.format = TableFormat::csv, o.limit = 5; });
 }
 
-TEST_F(LoadChecks, OfStores) {
+TEST_F(LoadChecks, OptionsWithoutEffectOnStoresAreErrors) {
   LoadOptions make = options({table});
   make.require_targets = false;
   const std::string store = folder.file("t.h5");
@@ -69,16 +73,16 @@ TEST_F(LoadChecks, OfStores) {
   EXPECT_THAT(message_of<UsageError>([&] { load_to_store(sizes, store); }), HasSubstr("--split-sizes"));
   sizes.split = SplitKind::random;
   load_to_store(sizes, store);
-  refused(options({store}), "--max-atoms", [](LoadOptions& o) { o.limits.max_atoms = 3; });
-  refused(options({store}), "--smiles-column", [](LoadOptions& o) { o.table.smiles_column = "smiles"; });
-  refused(options({store}), "--no-header", [](LoadOptions& o) { o.table.no_header = true; });
-  refused(options({store}), "--subset", [](LoadOptions& o) { o.subset = "full"; });
-  refused(options({store}), "--data-dir", [](LoadOptions& o) { o.data_dir = "/data"; });
-  refused(options({store}), "--split-sizes", [](LoadOptions& o) { o.split_sizes = {0.5, 0.25, 0.25}; });
+  expect_error(options({store}), "--max-atoms", [](LoadOptions& o) { o.limits.max_atoms = 3; });
+  expect_error(options({store}), "--smiles-column", [](LoadOptions& o) { o.table.smiles_column = "smiles"; });
+  expect_error(options({store}), "--no-header", [](LoadOptions& o) { o.table.no_header = true; });
+  expect_error(options({store}), "--subset", [](LoadOptions& o) { o.subset = "full"; });
+  expect_error(options({store}), "--data-dir", [](LoadOptions& o) { o.data_dir = "/data"; });
+  expect_error(options({store}), "--split-sizes", [](LoadOptions& o) { o.split_sizes = {0.5, 0.25, 0.25}; });
   EXPECT_EQ(load_data(options({store})).set.size(), 12);
 }
 
-TEST(Machine, HasMemoryAndGroups) {
+TEST(Machine, ReportsMemoryAndControlGroups) {
   EXPECT_GT(machine_memory(), 1e8);
   EXPECT_LT(machine_memory(), 1e15);
   for (const std::string& folder : control_groups("memory"))

@@ -29,7 +29,7 @@ using testing::RedirectedInput;
 using testing::ScratchFolder;
 using ::testing::SizeIs;
 
-// A dozen molecules with one broken row, an id, two targets (one with a gap) and a column that is no target.
+// 11 rows, one with an invalid SMILES: an id, two targets (one with a missing label), a constant and a comment.
 constexpr const char* kLoadedTable =
     "id,smiles,solubility,active,weight,comment\n"
     "m1,CCO,1.5,1,9,x\nm2,CCN,-2,0,9,x\nm3,c1ccccc1,0.25,1,9,x\nm4,C1CC,3,0,9,x\nm5,CC(=O)O,4,,9,x\n"
@@ -50,20 +50,20 @@ class LoadTest : public ::testing::Test {
   ScratchFolder folder;
 };
 
-std::size_t parts_size(const Split& split) { return split.train.size() + split.valid.size() + split.test.size(); }
+std::size_t split_size(const Split& split) { return split.train.size() + split.valid.size() + split.test.size(); }
 
-TEST_F(LoadTest, TableWithDefaults) {
+TEST_F(LoadTest, LoadsATableWithDefaultOptions) {
   const LoadedData data = load_text(kLoadedTable);
   EXPECT_THAT(data.set.task.names, ElementsAre("solubility", "active"));
   EXPECT_EQ(data.set.task.kind, TaskKind::regression);
   ASSERT_EQ(data.set.size(), 10);
   EXPECT_EQ(data.set.id[0], "m1");
   EXPECT_EQ(data.set.smiles[2], "c1ccccc1");
-  EXPECT_EQ(data.set.row[3], 4) << "the broken row 3 shifts nothing";
+  EXPECT_EQ(data.set.row[3], 4) << "the invalid row 3 does not change the numbers of later rows";
   EXPECT_EQ(data.set.targets[3 * 2], 4.0f);
   EXPECT_TRUE(std::isnan(data.set.targets[3 * 2 + 1]));
   EXPECT_EQ(data.set.graph(2).num_atoms, 6);
-  EXPECT_EQ(data.set.featurizer.features, Features::molgraph) << "what a table gets that says nothing else";
+  EXPECT_EQ(data.set.featurizer.features, Features::molgraph) << "the default for tables";
   EXPECT_EQ(data.set.source.file, "table.csv");
   EXPECT_THAT(data.set.source.sha256, SizeIs(64));
   ASSERT_THAT(data.set.rejected, SizeIs(1));
@@ -73,10 +73,10 @@ TEST_F(LoadTest, TableWithDefaults) {
   EXPECT_THAT(data.set.rejected[0].reason, Not(IsEmpty()));
   EXPECT_THAT(data.warnings, Contains(AllOf(HasSubstr("1 of 11 rows"), HasSubstr("row 4"), HasSubstr("C1CC"))));
   EXPECT_EQ(data.split_name, "random");
-  EXPECT_EQ(parts_size(data.split), 10u);
+  EXPECT_EQ(split_size(data.split), 10u);
 }
 
-TEST_F(LoadTest, AnEmptyPartIsToldUnlessItWasAskedFor) {
+TEST_F(LoadTest, EmptySetIsReportedUnlessRequested) {
   LoadOptions options;
   options.paths = {folder.write("few.csv", "smiles,y,part\nC,1,train\nCC,2,train\nCCC,3,valid\n")};
   options.splits_column = "part";
@@ -87,7 +87,7 @@ TEST_F(LoadTest, AnEmptyPartIsToldUnlessItWasAskedFor) {
   EXPECT_THAT(load_data(options).warnings, Not(Contains(HasSubstr("set is empty"))));
 }
 
-TEST_F(LoadTest, ThreadsAndPassesChangeNothing) {
+TEST_F(LoadTest, ResultDoesNotDependOnTheNumberOfThreads) {
   std::string text = "smiles,y\n";
   for (int r = 0; r < 3000; ++r) {
     const std::string chain(static_cast<std::size_t>(1 + r % 40), 'C');
@@ -104,10 +104,10 @@ TEST_F(LoadTest, ThreadsAndPassesChangeNothing) {
   EXPECT_EQ(one.split.test, five.split.test);
   EXPECT_EQ(one.set.rejected.size(), five.set.rejected.size());
   EXPECT_TRUE(std::ranges::is_sorted(five.set.row));
-  EXPECT_EQ(five.set.id[0], "2") << "without an id column: the 1-based row number, as messages give it";
+  EXPECT_EQ(five.set.id[0], "2") << "without an id column, the id is the 1-based row number, as in messages";
 }
 
-TEST_F(LoadTest, SameMoleculeInTwoPartsIsReported) {
+TEST_F(LoadTest, SameMoleculeInTwoSetsIsReported) {
   LoadOptions options;
   options.splits_column = "part";
   const LoadedData data =
@@ -122,7 +122,7 @@ TEST_F(LoadTest, SameMoleculeInTwoPartsIsReported) {
   const LoadedData thrice = load_text("smiles,y,part\nCCO,1,train\nOCC,2,train\nC(O)C,3,test\nCN,4,val\n", options);
   EXPECT_THAT(thrice.warnings,
               Contains(AllOf(HasSubstr("1 molecule "), HasSubstr("row 1 in train and row 3 in test"))));
-  // One chiral molecule in two texts, whose tags turn round the other way, and its mirror image.
+  // One chiral molecule with two spellings whose chiral tags differ, and its mirror image.
   const LoadedData chiral =
       load_text("smiles,y,part\nC[C@H](F)O,1,train\nC[C@@H](O)F,2,test\nC[C@@H](F)O,3,test\nCN,4,val\n", options);
   EXPECT_THAT(chiral.warnings,
@@ -140,7 +140,7 @@ TEST_F(LoadTest, TargetColumnRules) {
   EXPECT_THAT(message(), AllOf(HasSubstr("nothing"), HasSubstr("solubility")));
   options.target_columns = {"weight"};
   EXPECT_THAT(load_text(kLoadedTable, options).set.task.names, ElementsAre("weight"))
-      << "a chosen column wins over the rule";
+      << "a named column overrides the rule";
   options.target_columns = {"active"};
   EXPECT_EQ(load_text(kLoadedTable, options).set.task.kind, TaskKind::binary);
   options.target_columns = {"solubility"};
@@ -165,7 +165,7 @@ TEST_F(LoadTest, MulticlassLabelsAreSorted) {
   EXPECT_EQ(numbers.set.targets, (std::vector<double>{1, 0, 0}));
 }
 
-TEST_F(LoadTest, StrictAndHopelessTables) {
+TEST_F(LoadTest, StrictModeAndUnusableTablesAreErrors) {
   LoadOptions options;
   options.strict = true;
   EXPECT_THAT(message_of<DataError>([&] { load_text(kLoadedTable, options); }),
@@ -190,7 +190,7 @@ TEST_F(LoadTest, ConstantAndScarceTargetsAreReported) {
   EXPECT_THAT(warnings, Contains(AllOf(HasSubstr("'steps'"), HasSubstr("3 distinct values"))));
 }
 
-TEST_F(LoadTest, TwoAndThreeTables) {
+TEST_F(LoadTest, TwoOrThreeTablesDefineTheSplit) {
   std::string rows;
   for (int r = 1; r <= 20; ++r) rows += std::string(static_cast<std::size_t>(r), 'C') + "," + std::to_string(r) + "\n";
   const std::string train = folder.write("train.csv", "smiles,y\n" + rows);
@@ -201,14 +201,14 @@ TEST_F(LoadTest, TwoAndThreeTables) {
   EXPECT_EQ(two.split_name, "files");
   EXPECT_THAT(two.split.test, ElementsAre(20, 21));
   EXPECT_THAT(two.split.train.size() + two.split.valid.size(), 20u);
-  EXPECT_THAT(two.split.valid, SizeIs(3)) << "0.1 / 0.9 of 20, rounded up by the cut";
+  EXPECT_THAT(two.split.valid, SizeIs(3)) << "0.1 / 0.9 of 20, rounded up";
   EXPECT_EQ(two.set.smiles[20], "CN");
   EXPECT_EQ(two.set.targets[20], 1.0f);
   options.paths = {train, test, folder.write("more.csv", "smiles,y\nCO,5\n")};
   const LoadedData three = load_data(options);
   EXPECT_THAT(three.split.valid, ElementsAre(20, 21));
   EXPECT_THAT(three.split.test, ElementsAre(22));
-  EXPECT_EQ(three.set.row[22], 22) << "rows are counted through all tables";
+  EXPECT_EQ(three.set.row[22], 22) << "rows are counted over all tables";
   options.paths = {train, folder.write("bad.csv", "smiles,z\nCO,5\n")};
   EXPECT_THAT(message_of<DataError>([&] { load_data(options); }), AllOf(HasSubstr("bad.csv"), HasSubstr("'y'")));
 }
@@ -221,7 +221,7 @@ TEST_F(LoadTest, StandardInputIsReadTwiceWithoutAFile) {
   EXPECT_THAT(data.set.source.sha256, IsEmpty());
 }
 
-TEST_F(LoadTest, LimitKeepsTheFirstOfEachPart) {
+TEST_F(LoadTest, LimitKeepsTheFirstRowsOfEachSet) {
   std::string text = "smiles,y,split\n";
   for (int r = 0; r < 2000; ++r)
     text += (r == 1 ? "x" : "C") + std::string(static_cast<std::size_t>(r % 30), 'C') + "," + std::to_string(r) + "," +
@@ -244,7 +244,7 @@ TEST_F(LoadTest, LimitKeepsTheFirstOfEachPart) {
   EXPECT_EQ(load_text(text, options).set.size(), 50);
 }
 
-TEST_F(LoadTest, StoreGivesBackWhatTheTableGave) {
+TEST_F(LoadTest, StoreLoadsTheSameDataAsTheTable) {
   LoadOptions options = options_for(folder.write("table.csv", kLoadedTable));
   options.split = SplitKind::scaffold;
   const LoadedData table = load_data(options);
@@ -277,12 +277,12 @@ TEST_F(LoadTest, StoreGivesBackWhatTheTableGave) {
   EXPECT_EQ(part.set.task.kind, TaskKind::binary);
   EXPECT_EQ(part.set.targets.size(), static_cast<std::size_t>(part.set.size()));
   EXPECT_LE(part.set.size(), 5);
-  EXPECT_EQ(parts_size(part.split), static_cast<std::size_t>(part.set.size()));
+  EXPECT_EQ(split_size(part.split), static_cast<std::size_t>(part.set.size()));
   chosen.features = Features::zinc;
   EXPECT_THAT(message_of<UsageError>([&] { load_data(chosen); }), HasSubstr("has molgraph features"));
 }
 
-TEST_F(LoadTest, LimitOfAStoreTakesItsSplitAlong) {
+TEST_F(LoadTest, LimitOfAStoreKeepsItsSplit) {
   LoadOptions options = options_for(folder.write("table.csv", kLoadedTable));
   options.split = SplitKind::random;
   options.seed = 4;
@@ -301,7 +301,7 @@ TEST_F(LoadTest, LimitOfAStoreTakesItsSplitAlong) {
   EXPECT_EQ(first_smiles(part, part.split.test), first_smiles(whole, whole.split.test));
 }
 
-TEST_F(LoadTest, SdfTable) {
+TEST_F(LoadTest, LoadsAnSdfTable) {
   const std::string block =
       "\n  test\n\n  2  1  0  0  0  0  0  0  0  0999 V2000\n"
       "    0.0000    0.0000    0.0000 C   0  0\n    1.5000    0.0000    0.0000 O   0  0\n"
@@ -316,7 +316,7 @@ TEST_F(LoadTest, SdfTable) {
   EXPECT_THAT(data.set.targets, ElementsAre(1.5f, 2.5f));
 }
 
-TEST_F(LoadTest, MissingNamedDataSetSaysWhatToDo) {
+TEST_F(LoadTest, MissingNamedDataSetErrorExplainsWhatToDo) {
   LoadOptions options = options_for("molhiv");
   options.data_dir = folder.file("nowhere");
   EXPECT_THAT(message_of<FileError>([&] { load_data(options); }),
@@ -328,7 +328,7 @@ TEST_F(LoadTest, MissingNamedDataSetSaysWhatToDo) {
               HasSubstr("no subset 'half'; available: partial, sample"));
 }
 
-TEST_F(LoadTest, NamedDataSetOfAnotherSizeIsRefused) {
+TEST_F(LoadTest, NamedDataSetOfAnotherSizeIsAnError) {
   folder.write("zinc12k.csv", "split,smiles,y\ntrain,CC,1\nvalid,CO,2\ntest,CN,3\n");
   LoadOptions options = options_for("zinc");
   options.data_dir = folder.file("");
@@ -344,7 +344,7 @@ TEST_F(LoadTest, DataFoldersFollowTheXdgRules) {
   ::unsetenv("XDG_CACHE_HOME");
 }
 
-TEST(Targets, Cells) {
+TEST(Targets, ParseNumbersAndMissingCells) {
   EXPECT_EQ(number_of_cell(" +1.5e3 "), 1500.0);
   EXPECT_EQ(number_of_cell("True"), 1.0);
   for (const char* text : {">50", "1,5", "inf", "1e300", "0x10", "1.5 nM", "+-1", ""})
@@ -367,7 +367,7 @@ TEST(ParallelLoop, CoversEverythingOnceAndForwardsErrors) {
   EXPECT_THROW(parallel_for(100, 1, 4, fails_once), DataError);
 }
 
-TEST_F(LoadTest, TargetsStayAsTheirCellsSay) {
+TEST_F(LoadTest, TargetsKeepTheirFullPrecision) {
   const std::string table = "smiles,energy\nC,-500000.0123\nCC,-499999.98765\nCCC,-1.77\nCCCC,0.1\nCCO,2\n";
   const LoadedData data = load_text(table);
   EXPECT_THAT(data.set.targets, ElementsAre(-500000.0123, -499999.98765, -1.77, 0.1, 2.0));
@@ -375,7 +375,7 @@ TEST_F(LoadTest, TargetsStayAsTheirCellsSay) {
   EXPECT_EQ(Store(folder.file("table.h5")).load().targets, data.set.targets);
 }
 
-TEST_F(LoadTest, Demo) {
+TEST_F(LoadTest, LoadsTheDemoDataSet) {
   LoadOptions options = options_for("demo");
   options.limit = 200;
   const LoadedData data = load_data(options);

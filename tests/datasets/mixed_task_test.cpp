@@ -1,4 +1,4 @@
-// Tasks of numbers and classes: what makes one, and how sets and stores keep the kinds.
+// Mixed tasks of regression and binary targets: how they are determined, and how sets and stores keep the kinds.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -42,7 +42,7 @@ class MixedTask : public ::testing::Test {
 const char* const kMixedTable =
     "smiles,y,active,flag\nC,1.5,yes,1\nCC,>2,no,0\nCCC,3,,1\nCCCC,4,yes,0\nCO,5,no,\nCN,6,no,1\n";
 
-TEST_F(MixedTask, EachColumnIsWhatItsValuesSay) {
+TEST_F(MixedTask, KindsFollowTheValuesOfEachColumn) {
   const LoadedData data = load_text(kMixedTable, of(TaskKind::mixed));
   EXPECT_EQ(data.set.task.kind, TaskKind::mixed);
   EXPECT_THAT(data.set.task.names, ElementsAre("y", "active", "flag"));
@@ -51,19 +51,20 @@ TEST_F(MixedTask, EachColumnIsWhatItsValuesSay) {
   EXPECT_EQ(data.set.targets[1], 1);
   EXPECT_EQ(data.set.targets[4], 0);
   EXPECT_TRUE(std::isnan(data.set.targets[7]));
-  EXPECT_EQ(data.set.bound[3], 1) << "numbers of a mixed task may be limits";
+  EXPECT_EQ(data.set.bound[3], 1) << "regression targets of a mixed task may be censored";
   EXPECT_THAT(data.notes, Contains(HasSubstr("binary labels in 'active': yes is 1, no is 0")));
 }
 
-TEST_F(MixedTask, WordsBesideNumbersAreMixedWhereTheyAreNamed) {
+TEST_F(MixedTask, NamedColumnsOfWordsAndNumbersAreMixed) {
   EXPECT_EQ(load_text(kMixedTable, named({"y", "active"})).set.task.kind, TaskKind::mixed);
   EXPECT_THAT(load_text(kMixedTable).set.task.names, ElementsAre("y", "flag"))
-      << "words that nobody named are left out";
+      << "columns of words that are not named are left out";
 }
 
-TEST_F(MixedTask, OneKindIsNoMixture) {
+TEST_F(MixedTask, TargetsOfOneKindAreNotMixed) {
   const LoadedData numbers = load_text(kMixedTable, named({"y", "flag"}));
-  EXPECT_EQ(numbers.set.task.kind, TaskKind::regression) << "as it was before there were mixed tasks";
+  EXPECT_EQ(numbers.set.task.kind, TaskKind::regression)
+      << "a column of 0 and 1 next to numbers is a regression target by default";
   EXPECT_THAT(numbers.notes, Contains(AllOf(HasSubstr("'flag'"), HasSubstr("-t mixed to classify"))));
   LoadOptions options = named({"active", "flag"});
   options.task = TaskKind::mixed;
@@ -72,7 +73,7 @@ TEST_F(MixedTask, OneKindIsNoMixture) {
   EXPECT_THAT(classes.set.task.kinds, IsEmpty());
 }
 
-TEST_F(MixedTask, ThreeClassesBesideNumbersAreRefused) {
+TEST_F(MixedTask, ThreeClassesInAMixedTaskAreErrors) {
   LoadOptions options = named({"y", "phase"});
   options.task = TaskKind::mixed;
   EXPECT_THAT(message_of<DataError>([&] { load_text("smiles,y,phase\nC,1.5,a\nCC,2,b\nCCC,3,c\n", options); }),
@@ -82,7 +83,7 @@ TEST_F(MixedTask, ThreeClassesBesideNumbersAreRefused) {
               HasSubstr("not to mixed"));
 }
 
-TEST_F(MixedTask, OnlyItsClassesAreStratified) {
+TEST_F(MixedTask, OnlyClassesAreStratified) {
   const ClassLabels labels = class_labels_of(load_text(kMixedTable, of(TaskKind::mixed)).set);
   EXPECT_EQ(labels.targets, 3u);
   EXPECT_THAT(labels.of_some({0, 2}).of, ElementsAre(-1, 1, 1, -1, -1, 1));
@@ -106,7 +107,7 @@ TEST_F(MixedTask, StoresKeepTheKinds) {
   EXPECT_EQ(load_data(from).set.task.kind, TaskKind::regression);
   from.task = TaskKind::binary;
   EXPECT_THAT(message_of<DataError>([&] { load_data(from); }), HasSubstr("cannot be classified"));
-  // And a store of numbers becomes one of both.
+  // A store with regression targets can be loaded as a mixed task.
   LoadOptions numbers = named({"y", "flag"});
   numbers.paths = options.paths;
   load_to_store(numbers, folder.file("n.h5"));

@@ -37,7 +37,7 @@ std::vector<std::int64_t> numbers(std::int64_t count) {
   return result;
 }
 
-TEST(KFold, TestPartsAreDisjointAndEverything) {
+TEST(KFold, TestSetsAreDisjointAndComplete) {
   const auto splits = k_fold_splits(103, {}, 5, {0.8, 0.1, 0.1}, 0);
   ASSERT_THAT(splits, SizeIs(5));
   std::vector<std::int64_t> tested;
@@ -68,21 +68,21 @@ TEST(KFold, GroupsStayTogether) {
   for (const auto& [group, folds] : where) EXPECT_THAT(folds, SizeIs(1)) << group;
 }
 
-TEST(GroupSplit, GroupsStayTogetherAndNamelessOnesAreAlone) {
+TEST(GroupSplit, GroupsStayTogetherAndRowsWithoutGroupAreSeparate) {
   std::vector<std::string> groups(100);  // all without a name
   for (int i = 0; i < 50; ++i) groups[static_cast<std::size_t>(i)] = "g" + std::to_string(i / 5);
   const Split split = scaffold_balanced_split(apart_where_empty(groups), {0.8, 0.1, 0.1}, 3);
   EXPECT_EQ(all_of(split), numbers(100));
   EXPECT_THAT(split.train, SizeIs(80));
-  const auto nameless = [](const std::vector<std::int64_t>& part) {
+  const auto without_group = [](const std::vector<std::int64_t>& part) {
     return std::ranges::count_if(part, [](auto g) { return g >= 50; });
   };
-  EXPECT_LT(nameless(split.train), 50) << "a common lack of a name is no group";
+  EXPECT_LT(without_group(split.train), 50) << "rows without a name are not a group";
   for (const auto* part : {&split.train, &split.valid, &split.test})
     for (const auto g : *part) EXPECT_TRUE(g >= 50 || std::ranges::binary_search(*part, g / 5 * 5)) << g;
 }
 
-TEST(TimeSplit, TheLatestAreTested) {
+TEST(TimeSplit, LatestRowsAreTheTestSet) {
   const auto rows = numbers(5);
   const Split split = time_split({"3", "-1", "2.5", "1e1", "2"}, {0.6, 0.2, 0.2}, "x.csv", rows);
   EXPECT_THAT(split.train, ElementsAre(1, 2, 4));
@@ -106,16 +106,16 @@ TEST(TimeSplit, TheLatestAreTested) {
               AllOf(HasSubstr("x.csv, row 7: not a valid date or time"), HasSubstr("2024-99-99")));
   EXPECT_THAT(message_of<DataError>([&] { time_split({"2024-02-30"}, {1, 0, 0}, "x.csv", {0}); }), HasSubstr("row 1"));
   const Split zones = time_split({"2024-03-01T01:00Z", "2024-03-01T02:00+02:00"}, {0.5, 0, 0.5}, "x.csv", {0, 1});
-  EXPECT_THAT(zones.train, ElementsAre(1)) << "by the moment, not by the text";
+  EXPECT_THAT(zones.train, ElementsAre(1)) << "compared as points in time, not as text";
 }
 
-TEST(OrderSplit, TheLastAreTested) {
+TEST(OrderSplit, LastRowsAreTheTestSet) {
   const Split split = order_split(10, {0.6, 0.2, 0.2});
   EXPECT_THAT(split.train, ElementsAre(0, 1, 2, 3, 4, 5));
   EXPECT_THAT(split.valid, ElementsAre(6, 7));
   EXPECT_THAT(split.test, ElementsAre(8, 9));
   EXPECT_THAT(order_split(3, {0.8, 0.1, 0.1}).test, ElementsAre(2));
-  EXPECT_THAT(order_split(4, {0.8, 0.1, 0.1}).valid, ElementsAre(2)) << "of a handful each part gets one";
+  EXPECT_THAT(order_split(4, {0.8, 0.1, 0.1}).valid, ElementsAre(2)) << "each set of a small table gets one row";
 }
 
 class SplitFromTableTest : public ::testing::Test {
@@ -132,14 +132,14 @@ class SplitFromTableTest : public ::testing::Test {
   LoadOptions options;
 };
 
-TEST_F(SplitFromTableTest, ByGroupColumnAndIntoAStore) {
+TEST_F(SplitFromTableTest, SplitsByGroupColumnAndStoresTheSplit) {
   options.split = SplitKind::group;
   options.group_column = "batch";
   options.target_columns.clear();
   options.split_sizes = {0.5, 0.25, 0.25};
   const LoadedData data = load_data(options);
   EXPECT_EQ(data.split_name, "group");
-  EXPECT_THAT(data.set.task.names, ElementsAre("y")) << "a column of the split is no target";
+  EXPECT_THAT(data.set.task.names, ElementsAre("y")) << "the group column is not a target";
   EXPECT_THAT(all_of(data.split), SizeIs(19));
   std::map<std::string, int> parts;
   for (const auto* part : {&data.split.train, &data.split.valid, &data.split.test})
@@ -157,7 +157,7 @@ TEST_F(SplitFromTableTest, ByGroupColumnAndIntoAStore) {
   EXPECT_THAT(message_of<UsageError>([&] { load_data(stored); }), HasSubstr("split the table by group"));
 }
 
-TEST_F(SplitFromTableTest, ByTimeColumn) {
+TEST_F(SplitFromTableTest, SplitsByTimeColumn) {
   options.split = SplitKind::time;
   options.time_column = "Year";
   const LoadedData data = load_data(options);
@@ -167,7 +167,7 @@ TEST_F(SplitFromTableTest, ByTimeColumn) {
   EXPECT_THAT(message_of<DataError>([&] { load_data(options); }), HasSubstr("no column 'month' for the split"));
 }
 
-TEST_F(SplitFromTableTest, ByOrderOfATableAndOfAStore) {
+TEST_F(SplitFromTableTest, SplitsTablesAndStoresByOrder) {
   const std::string plain = folder.file("plain.h5"), split = folder.file("split.h5");
   load_to_store(options, plain);
   options.split = SplitKind::order;
@@ -184,7 +184,7 @@ TEST_F(SplitFromTableTest, ByOrderOfATableAndOfAStore) {
   }
 }
 
-/// Two tables. Ethanol stands in the training table twice: second by order, first by time.
+/// Two tables. Ethanol has two rows in the training table: the second by order and the first by time.
 class SplitOfTwoTablesTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -195,9 +195,10 @@ class SplitOfTwoTablesTest : public ::testing::Test {
     options.target_columns = {"y"};
     options.split_sizes = {0.5, 0.25, 0.25};
   }
-  /// Of the table and of a store of it; all members have this validation part, and there are no inner folds.
-  void expect_parts(const std::string& name, const std::vector<std::int64_t>& train,
-                    const std::vector<std::int64_t>& valid) {
+  /// Checks the sets of the table and of a store made from it. All ensemble members have this validation set, and there
+  /// are no inner folds.
+  void expect_sets(const std::string& name, const std::vector<std::int64_t>& train,
+                   const std::vector<std::int64_t>& valid) {
     const std::string store = folder.file("t.h5");
     EXPECT_EQ(load_to_store(options, store).split_name, name);
     LoadOptions stored;
@@ -222,36 +223,36 @@ class SplitOfTwoTablesTest : public ::testing::Test {
   LoadOptions options;
 };
 
-TEST_F(SplitOfTwoTablesTest, TheLatestOfTheFirstValidate) {
+TEST_F(SplitOfTwoTablesTest, LatestTrainingRowsAreTheValidationSet) {
   options.split = SplitKind::time;
   options.time_column = "year";
-  expect_parts("files by time", {1, 2, 4, 5}, {0, 3});  // 2005 and 2004; ethanol was known in 2000
+  expect_sets("files by time", {1, 2, 4, 5}, {0, 3});  // 2005 and 2004; the earliest year of ethanol is 2000
   options.duplicates = Duplicates::keep;
-  expect_parts("files by time", {1, 2, 4, 5, 6}, {0, 3});
+  expect_sets("files by time", {1, 2, 4, 5, 6}, {0, 3});
   options.split_sizes = {1, 0, 0};
   EXPECT_THAT(load_data(options).split.valid, IsEmpty());
 }
 
-TEST_F(SplitOfTwoTablesTest, TheLastOfTheFirstValidate) {
+TEST_F(SplitOfTwoTablesTest, LastTrainingRowsAreTheValidationSet) {
   options.split = SplitKind::order;
-  expect_parts("files by order", {0, 1, 2, 3}, {4, 5});
+  expect_sets("files by order", {0, 1, 2, 3}, {4, 5});
   options.duplicates = Duplicates::keep;
-  expect_parts("files by order", {0, 1, 2, 3, 6}, {4, 5});
+  expect_sets("files by order", {0, 1, 2, 3, 6}, {4, 5});
 }
 
-TEST_F(SplitOfTwoTablesTest, OtherSplitsAreRefused) {
-  const auto refused = [&](auto change, const std::string& text) {
+TEST_F(SplitOfTwoTablesTest, OtherSplitsAreErrors) {
+  const auto expect_error = [&](auto change, const std::string& text) {
     LoadOptions copy = options;
     change(copy);
     for (const auto& call : {+[](const LoadOptions&o, const std::string&) { load_data(o); },
                              +[](const LoadOptions&o, const std::string&store) { load_to_store(o, store); }})
       EXPECT_THAT(message_of<UsageError>([&] { call(copy, folder.file("r.h5")); }), HasSubstr(text));
   };
-  const std::string own = "the tables define the split; with two, --split-type time or order";
-  refused([](LoadOptions& o) { o.split = SplitKind::random; }, own);
-  refused([](LoadOptions& o) { o.split = SplitKind::order, o.splits_column = "y"; }, own);
-  refused([](LoadOptions& o) { o.split = SplitKind::order, o.paths.push_back(o.paths[1]); }, own);
-  refused([](LoadOptions& o) { o.split = SplitKind::order, o.folds = 2; }, "--folds computes its own splits");
+  const std::string expected = "the tables define the split; with two, --split-type time or order";
+  expect_error([](LoadOptions& o) { o.split = SplitKind::random; }, expected);
+  expect_error([](LoadOptions& o) { o.split = SplitKind::order, o.splits_column = "y"; }, expected);
+  expect_error([](LoadOptions& o) { o.split = SplitKind::order, o.paths.push_back(o.paths[1]); }, expected);
+  expect_error([](LoadOptions& o) { o.split = SplitKind::order, o.folds = 2; }, "--folds computes its own splits");
   options.split = SplitKind::time;
   options.time_column = "month";
   EXPECT_THAT(message_of<DataError>([&] { load_data(options); }),
@@ -261,7 +262,7 @@ TEST_F(SplitOfTwoTablesTest, OtherSplitsAreRefused) {
   EXPECT_THAT(message_of<DataError>([&] { load_data(options); }), HasSubstr("bad.csv, row 2: neither a number"));
 }
 
-TEST_F(SplitFromTableTest, FoldsOfEveryKind) {
+TEST_F(SplitFromTableTest, CrossValidatesByEveryKindOfSplit) {
   options.folds = 3;
   EXPECT_THAT(load_data(options).folds, SizeIs(3));
   EXPECT_EQ(load_data(options).split_name, "random folds");
@@ -274,7 +275,7 @@ TEST_F(SplitFromTableTest, FoldsOfEveryKind) {
       << "chains have no scaffold";
 }
 
-TEST_F(SplitFromTableTest, AFileOfRowNumbers) {
+TEST_F(SplitFromTableTest, ReadsRowNumbersFromASplitsFile) {
   options.splits_file = folder.write("s.json", R"([{"train": [0, 1, 7], "val": "2-4, 6", "test": [19]},
                                                    {"train": [5], "valid": [], "test": "8,9"}])");
   const LoadedData data = load_data(options);
@@ -282,7 +283,7 @@ TEST_F(SplitFromTableTest, AFileOfRowNumbers) {
   EXPECT_EQ(data.split_name, "file");
   EXPECT_THAT(data.folds[0].train, ElementsAre(0, 1)) << "row 7 has no molecule";
   EXPECT_THAT(data.folds[0].valid, ElementsAre(2, 3, 4, 6));
-  EXPECT_THAT(data.folds[0].test, ElementsAre(18)) << "the numbers are those of the rows";
+  EXPECT_THAT(data.folds[0].test, ElementsAre(18)) << "the file contains row numbers";
   EXPECT_THAT(data.folds[1].test, ElementsAre(7, 8));
   const auto message = [&](const std::string& json) {
     options.splits_file = folder.write("bad.json", json);
@@ -298,27 +299,27 @@ TEST_F(SplitFromTableTest, AFileOfRowNumbers) {
   EXPECT_THAT(message("[{\"train\": \"3-1\"}]"), HasSubstr("3-1"));
   EXPECT_THAT(message("[{\"training\": [1]}]"), HasSubstr("training"));
   EXPECT_THAT(message("[{\"train\": {}}]"), HasSubstr("not a JSON list"));
-  EXPECT_THAT(message("[{\"train\": [0.5]}]"), HasSubstr("0.5")) << "no row 0";
+  EXPECT_THAT(message("[{\"train\": [0.5]}]"), HasSubstr("0.5")) << "not row 0";
   EXPECT_THAT(message("[{\"train\": \"0.5-2\"}]"), HasSubstr("0.5-2"));
   EXPECT_THAT(message("[]"), HasSubstr("no split"));
   EXPECT_THAT(message("train: 1"), HasSubstr("not a JSON list"));
 }
 
-TEST_F(SplitFromTableTest, ContradictionsAreUsageErrors) {
-  const auto refused = [&](auto change, const std::string& text) {
+TEST_F(SplitFromTableTest, ContradictoryOptionsAreUsageErrors) {
+  const auto expect_error = [&](auto change, const std::string& text) {
     LoadOptions copy = options;
     change(copy);
     EXPECT_THAT(message_of<UsageError>([&] { load_data(copy); }), HasSubstr(text));
   };
-  refused([](LoadOptions& o) { o.group_column = "batch"; }, "require each other");
-  refused([](LoadOptions& o) { o.split = SplitKind::time; }, "require each other");
-  refused([](LoadOptions& o) { o.split = SplitKind::order, o.time_column = "year"; }, "require each other");
-  refused([](LoadOptions& o) { o.split = SplitKind::order, o.folds = 2; }, "--folds computes its own splits");
-  refused([](LoadOptions& o) { o.split = SplitKind::order, o.splits_column = "batch"; },
-          "requires --split-type predefined");
-  refused([](LoadOptions& o) { o.folds = 1; }, "at least 2");
-  refused([](LoadOptions& o) { o.folds = 2, o.split = SplitKind::column; }, "--folds computes its own splits");
-  refused([](LoadOptions& o) { o.splits_file = "x", o.folds = 2; }, "--splits-file cannot be combined");
+  expect_error([](LoadOptions& o) { o.group_column = "batch"; }, "require each other");
+  expect_error([](LoadOptions& o) { o.split = SplitKind::time; }, "require each other");
+  expect_error([](LoadOptions& o) { o.split = SplitKind::order, o.time_column = "year"; }, "require each other");
+  expect_error([](LoadOptions& o) { o.split = SplitKind::order, o.folds = 2; }, "--folds computes its own splits");
+  expect_error([](LoadOptions& o) { o.split = SplitKind::order, o.splits_column = "batch"; },
+               "requires --split-type predefined");
+  expect_error([](LoadOptions& o) { o.folds = 1; }, "at least 2");
+  expect_error([](LoadOptions& o) { o.folds = 2, o.split = SplitKind::column; }, "--folds computes its own splits");
+  expect_error([](LoadOptions& o) { o.splits_file = "x", o.folds = 2; }, "--splits-file cannot be combined");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Named data sets with the real files, found through $MOLGRAPH_DATA; skipped where they are not on the machine.
+// Named data sets with the real files in $MOLGRAPH_DATA; skipped if the variable is not set.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -64,7 +64,7 @@ TEST_F(RealDataTest, ScaffoldSplitReproducesMolhiv) {
   EXPECT_THAT(published.set.rejected, IsEmpty());
 }
 
-TEST_F(RealDataTest, Zinc12k) {
+TEST_F(RealDataTest, LoadsZinc12k) {
   const LoadedData data = load_named("zinc");
   EXPECT_EQ(data.set.size(), 12000);
   EXPECT_EQ(data.set.featurizer.features, Features::zinc);
@@ -78,9 +78,9 @@ TEST_F(RealDataTest, Zinc12k) {
   EXPECT_THAT(data.warnings, IsEmpty());
 }
 
-// The other way ZINC-12k is handed out: JT-VAE's lists of SMILES and benchmarking-gnns' numbers of their lines. The
-// lists are made here of the table, whose third column is the line's number; every other line is left blank.
-TEST_F(RealDataTest, Zinc12kFromListsAndIndexFiles) {
+// The other published form of ZINC-12k: SMILES lists of JT-VAE and line numbers of benchmarking-gnns. The test makes
+// the lists from the table, whose third column is the line number. All other lines are blank.
+TEST_F(RealDataTest, LoadsZinc12kFromListsAndIndexFiles) {
   const LoadedData expected = load_named("zinc");
   const testing::ScratchFolder folder;
   TableReader table(data_folder() + "/zinc12k/zinc12k.csv.gz", {});
@@ -109,7 +109,7 @@ TEST_F(RealDataTest, Zinc12kFromListsAndIndexFiles) {
   EXPECT_LE(different, 12u) << "0.1 % may differ between RDKit versions";
 }
 
-TEST_F(RealDataTest, ZincFullBySubset) {
+TEST_F(RealDataTest, LoadsZincFullBySubset) {
   LoadOptions options;
   options.subset = "full";
   options.limit = 500;
@@ -119,7 +119,7 @@ TEST_F(RealDataTest, ZincFullBySubset) {
   EXPECT_THAT(data.split.test, SizeIs(10));
 }
 
-TEST_F(RealDataTest, EveryOtherNamedSet) {
+TEST_F(RealDataTest, LoadsEveryOtherDataSet) {
   struct Expected {
     const char *name, *subset;
     std::int64_t molecules;
@@ -142,18 +142,18 @@ TEST_F(RealDataTest, EveryOtherNamedSet) {
     EXPECT_EQ(data.split_name, e.split) << e.name;
     EXPECT_THAT(data.set.task.units, Each(e.unit)) << e.name;
     EXPECT_THAT(data.set.rejected, IsEmpty()) << e.name;
-    // The files' columns were made by OGB's rule, but with scaffolds that keep chirality: where it decides (bbbp,
-    // clintox, tox21) some groups are smaller there than ours.
+    // The split columns of the files follow OGB's rule, but their scaffolds keep chirality. In bbbp, clintox and tox21,
+    // this makes some of their groups smaller than ours.
     if (std::string(e.name) != "esol" && std::string(e.name) != "freesolv") continue;
     options.split = SplitKind::scaffold;
     EXPECT_EQ(load_named(e.name, options).split.test, data.split.test) << e.name;
   }
 }
 
-TEST_F(RealDataTest, PathToATableIsSplitAtRandom) {
+TEST_F(RealDataTest, TableGivenByPathIsSplitAtRandom) {
   const LoadedData data = load_named(data_folder() + "/moleculenet/esol.csv");
   EXPECT_EQ(data.split_name, "random");
-  EXPECT_EQ(data.set.size(), 1117) << "one row for each of the 11 molecules that stand in two";
+  EXPECT_EQ(data.set.size(), 1117) << "one row for each of the 11 duplicate molecules";
   EXPECT_THAT(data.split.train, SizeIs(893));
   EXPECT_THAT(data.notes, Contains(HasSubstr("11 duplicate molecules in 22 of 1,128 rows: one row each, by mean")));
   EXPECT_THAT(data.set.task.names, ElementsAre("measured log solubility in mols per litre"));

@@ -1,4 +1,4 @@
-// Columns of numbers that are left out of the targets where nobody names one; units and commas in numbers.
+// Numeric columns that are left out of the targets by default; units and commas in numbers.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ class NotTargetsTest : public ::testing::Test {
     options.paths = {folder.write("table.csv", content)};
     return load_data(options);
   }
-  /// Chains of carbons with the cells in one column.
+  /// Loads a table of alkanes with these cells as its only other column.
   LoadedData load_cells(const Cells& cells, LoadOptions options = {}) { return load_text(table_of(cells), options); }
   static std::string table_of(const Cells& cells) {
     std::string text = "smiles;y\n";
@@ -51,37 +51,37 @@ ColumnStats stats_of(const std::string& name, const Cells& cells) {
   return stats;
 }
 
-/// Different whole numbers in a mixed order, of which every second is missing.
+/// Distinct whole numbers in a mixed order. About half of the numbers in their range are missing.
 Cells numbered(int count) {
   Cells cells;
   for (int k = 0; k < count; ++k) cells.push_back(std::to_string(1000 + 2 * ((k * 7) % count) - (k % 3 == 0 ? 1 : 0)));
   return cells;
 }
 
-TEST(NotMeasured, NamesThatSayIdentifier) {
+TEST(NotMeasured, RecognisesIdentifiersByName) {
   for (const char* name : {"Molecule_ID", "moleculeId", "compound id", "PubChem CID", "mol_idx", "ID2 id"})
     EXPECT_TRUE(why_not_measured(stats_of(name, {"7", "7", "9"})).by_name) << name;
   for (const char* name : {"acid", "fluid", "hybrid", "indexed", "yield", "narrow", "lipid", "Ki"})
     EXPECT_EQ(why_not_measured(stats_of(name, {"7", "8", "9"})).why, "") << name;
   for (const char* name : {"row_index", "rowIndex", "Wiener index"}) {
     EXPECT_TRUE(why_not_measured(stats_of(name, {"7", "8", "9"})).by_name) << name;
-    EXPECT_EQ(why_not_measured(stats_of(name, {"7", "7", "9"})).why, "") << name << " of which two are the same";
+    EXPECT_EQ(why_not_measured(stats_of(name, {"7", "7", "9"})).why, "") << name << " with two equal values";
   }
-  EXPECT_EQ(why_not_measured(stats_of("refractive_index", {"1.33", "1.4"})).why, "") << "no whole numbers";
+  EXPECT_EQ(why_not_measured(stats_of("refractive_index", {"1.33", "1.4"})).why, "") << "not whole numbers";
 }
 
-TEST(NotMeasured, YearsByNameAndValue) {
+TEST(NotMeasured, RecognisesYearsByNameAndValue) {
   EXPECT_EQ(why_not_measured(stats_of("Year", {"1999", "2024", ""})).why, "a year");
   EXPECT_EQ(why_not_measured(stats_of("yield per year", {"12", "2024"})).why, "");
   EXPECT_EQ(why_not_measured(stats_of("y", {"1999", "2024"})).why, "");
 }
 
-TEST(NotMeasured, ConsecutiveWholeNumbers) {
+TEST(NotMeasured, RecognisesConsecutiveWholeNumbers) {
   const auto why = [](Cells cells) { return why_not_measured(stats_of("registry", cells)).why; };
   const Cells all = numbered(50);
   ASSERT_EQ(std::set<std::string>(all.begin(), all.end()).size(), 50u);
   EXPECT_EQ(why(all), "consecutive whole numbers");
-  EXPECT_EQ(why(Cells(all.begin(), all.end() - 1)), "") << "too few to tell";
+  EXPECT_EQ(why(Cells(all.begin(), all.end() - 1)), "") << "too few rows";
   for (const char* cell : {"", "1013.5"}) {
     Cells cells = all;
     cells[40] = cell;
@@ -89,13 +89,13 @@ TEST(NotMeasured, ConsecutiveWholeNumbers) {
   }
   Cells cells = all;
   cells[40] = cells[3];
-  EXPECT_EQ(why(cells), "") << "two are the same";
+  EXPECT_EQ(why(cells), "") << "two values are equal";
   Cells concentrations;
   for (int k = 0; k < 60; ++k) concentrations.push_back(std::to_string(3 * k * k + 7));
-  EXPECT_EQ(why(concentrations), "") << "all different, but far apart";
+  EXPECT_EQ(why(concentrations), "") << "distinct, but far apart";
 }
 
-TEST(NotMeasured, Constants) {
+TEST(NotMeasured, RecognisesConstants) {
   EXPECT_EQ(why_not_measured(stats_of("T", Cells(10, "25"))).why, "constant");
   EXPECT_EQ(why_not_measured(stats_of("T", Cells(9, "25"))).why, "");
   Cells cells(10, "25");
@@ -103,7 +103,7 @@ TEST(NotMeasured, Constants) {
   EXPECT_EQ(why_not_measured(stats_of("T", cells)).why, "");
 }
 
-TEST_F(NotTargetsTest, AreLeftOutAndNamed) {
+TEST_F(NotTargetsTest, NotesNameLeftOutColumns) {
   std::string text = "smiles,Molecule_ID,y,year,pH,plate\n";
   for (int r = 0; r < 60; ++r)
     text += std::string(static_cast<std::size_t>(r + 1), 'C') + "," + std::to_string(r / 2) + "," +
@@ -116,10 +116,11 @@ TEST_F(NotTargetsTest, AreLeftOutAndNamed) {
                                          HasSubstr("--target-columns"))));
   LoadOptions options;
   options.target_columns = {"pH", "year"};
-  EXPECT_THAT(load_text(text, options).set.task.names, ElementsAre("pH", "year")) << "a chosen column wins";
+  EXPECT_THAT(load_text(text, options).set.task.names, ElementsAre("pH", "year"))
+      << "a named column overrides the rules";
 }
 
-TEST_F(NotTargetsTest, TheOnlyColumnStaysUnlessItsNameForbids) {
+TEST_F(NotTargetsTest, OnlyColumnIsUsedUnlessItsNameExcludesIt) {
   const LoadedData data = load_cells(numbered(50));
   EXPECT_THAT(data.set.task.names, ElementsAre("y"));
   EXPECT_THAT(data.warnings, Contains(HasSubstr("no other columns: 'y' (consecutive whole numbers)")));
@@ -128,7 +129,7 @@ TEST_F(NotTargetsTest, TheOnlyColumnStaysUnlessItsNameForbids) {
               AllOf(HasSubstr("no column of numbers"), HasSubstr("'mol_id' (an identifier)")));
 }
 
-TEST_F(NotTargetsTest, DescriptorsAreKnownByTheirValues) {
+TEST_F(NotTargetsTest, DescriptorsAreRecognisedByTheirValues) {
   std::string text = "smiles,weight_g,almost,y\n";
   for (int r = 1; r <= 30; ++r) {
     const double weight = 16.043 + 14.027 * (r - 1);
@@ -141,7 +142,7 @@ TEST_F(NotTargetsTest, DescriptorsAreKnownByTheirValues) {
   EXPECT_THAT(data.notes, Contains(HasSubstr("'weight_g' (the descriptor MolWt)")));
 }
 
-TEST_F(NotTargetsTest, SmallNumbersAreNoDescriptorThatIsZero) {
+TEST_F(NotTargetsTest, SmallNumbersAreNotADescriptorOfZeros) {
   std::string text = "smiles,ic50_M,y\n";
   for (int r = 1; r <= 30; ++r)
     text += std::string(static_cast<std::size_t>(r), 'C') + "," + std::to_string(1 + r % 9) +
@@ -149,7 +150,7 @@ TEST_F(NotTargetsTest, SmallNumbersAreNoDescriptorThatIsZero) {
   EXPECT_THAT(load_text(text).set.task.names, ElementsAre("ic50_M", "y"));
 }
 
-TEST_F(NotTargetsTest, MoreThanTwentyAreAQuestion) {
+TEST_F(NotTargetsTest, MoreThanTwentyColumnsMustBeNamed) {
   const auto table = [](int columns) {
     std::string text = "smiles";
     for (int t = 0; t < columns; ++t) text += ",t" + std::to_string(t);
@@ -168,12 +169,12 @@ TEST_F(NotTargetsTest, MoreThanTwentyAreAQuestion) {
   options.paths = {folder.file("table.csv")};
   load_to_store(options, folder.file("all.h5"));
   options.paths = {folder.file("all.h5")};
-  EXPECT_THAT(load_data(options).set.task.names, SizeIs(21)) << "all of a store's";
+  EXPECT_THAT(load_data(options).set.task.names, SizeIs(21)) << "all columns of the store";
   options.target_columns = {"ALL"};
   EXPECT_THAT(load_text("smiles,all,y\nC,1.5,2\nCC,2.5,3\n", options).set.task.names, ElementsAre("all"));
 }
 
-TEST_F(NotTargetsTest, PartsOfASplitAreHintedAt) {
+TEST_F(NotTargetsTest, SplitColumnIsSuggested) {
   for (const char* name : {"set", "my_split"}) {
     const std::string text =
         std::string("smiles,y,") + name + "\nC,1.5,train\nCC,2.5,Train\nCCC,3.5,valid\nCCCC,4.5,test\n";
@@ -181,7 +182,7 @@ TEST_F(NotTargetsTest, PartsOfASplitAreHintedAt) {
     LoadOptions options;
     options.splits_column = name;
     const LoadedData data = load_text(text, options);
-    EXPECT_THAT(data.split.train, SizeIs(2)) << "what the hint says works";
+    EXPECT_THAT(data.split.train, SizeIs(2)) << "the suggested option works";
     EXPECT_THAT(data.notes, Not(Contains(HasSubstr("--splits-column"))));
   }
   for (const char* other : {"bus", "valid"})
@@ -193,7 +194,7 @@ TEST_F(NotTargetsTest, PartsOfASplitAreHintedAt) {
               Contains(HasSubstr("--splits-column set")));
 }
 
-TEST_F(NotTargetsTest, ColumnsOfOneNameDisturbNobodyWhoDoesNotAskForThem) {
+TEST_F(NotTargetsTest, UnusedColumnsMayHaveTheSameName) {
   LoadOptions options;
   options.target_columns = {"y"};
   const LoadedData data = load_text("smiles,y,note,Note\nC,1.5,train,a\nCC,2.5,test,b\n", options);
@@ -201,7 +202,7 @@ TEST_F(NotTargetsTest, ColumnsOfOneNameDisturbNobodyWhoDoesNotAskForThem) {
   EXPECT_THAT(data.notes, Not(Contains(HasSubstr("--splits-column"))));
 }
 
-TEST_F(NotTargetsTest, InWideTablesValuesAreNotJudged) {
+TEST_F(NotTargetsTest, ValuesAreNotJudgedInWideTables) {
   for (const int columns : {500, 1001}) {
     std::string text = "smiles";
     for (int t = 0; t < columns; ++t) text += ",t" + std::to_string(t);
@@ -216,7 +217,7 @@ TEST_F(NotTargetsTest, InWideTablesValuesAreNotJudged) {
   }
 }
 
-TEST_F(NotTargetsTest, AUnitOfAllCellsIsRead) {
+TEST_F(NotTargetsTest, CommonUnitOfAllCellsIsRead) {
   const LoadedData data = load_cells({"5 nM", "1,200 nM", ">50", "", "0.5nM", "0", "2.5 nM"});
   EXPECT_EQ(data.set.task.units, Cells{"nM"});
   EXPECT_EQ(data.set.targets[1], 1200);
@@ -226,19 +227,19 @@ TEST_F(NotTargetsTest, AUnitOfAllCellsIsRead) {
   EXPECT_THAT(data.notes, Contains(HasSubstr("the unit of 'y' is nM")));
 }
 
-TEST_F(NotTargetsTest, OtherUnitsAreNoTargetAndAnErrorByName) {
+TEST_F(NotTargetsTest, DifferentUnitsInAColumnAreAnError) {
   LoadOptions named;
   named.target_columns = {"y"};
   EXPECT_THAT(error_of({"5 nM", "7 uM"}, named), AllOf(HasSubstr("row 2"), HasSubstr("'nM' in row 1")));
   EXPECT_THAT(error_of({"5 nM", "7"}, named), AllOf(HasSubstr("row 2"), HasSubstr("no unit")));
   EXPECT_THAT(error_of({"5 nM", "7 nM", "high"}, named), AllOf(HasSubstr("row 3"), HasSubstr("high")));
   EXPECT_THAT(error_of({"5 nM", "7 uM"}), HasSubstr("its units differ: 5 nM in row 1, 7 uM in row 2"));
-  EXPECT_THAT(error_of({"5 \u00b10.1", "7 \u00b10.1"}), Not(HasSubstr("unit"))) << "an uncertainty is no unit";
+  EXPECT_THAT(error_of({"5 \u00b10.1", "7 \u00b10.1"}), Not(HasSubstr("unit"))) << "an uncertainty is not a unit";
 }
 
-TEST_F(NotTargetsTest, AnyOtherWordBehindANumberIsText) {
+TEST_F(NotTargetsTest, OtherWordsAfterANumberAreText) {
   const std::string text = "smiles,label,dose\nC,active,5 mg\nCC,inactive,10 mg\nCCC,active,20 mg\n";
-  EXPECT_THAT(load_text(text).set.task.names, ElementsAre("label")) << "a dose is no measurement";
+  EXPECT_THAT(load_text(text).set.task.names, ElementsAre("label")) << "a dose is not a measurement";
   LoadOptions named;
   named.target_columns = {"dose"};
   const LoadedData doses = load_text(text, named);
@@ -250,7 +251,7 @@ TEST_F(NotTargetsTest, AnyOtherWordBehindANumberIsText) {
   EXPECT_THAT(error_of({"1abc", "2xyz", "4qrs"}), Not(HasSubstr("unit"))) << "codes";
 }
 
-TEST_F(NotTargetsTest, CommasBetweenThousands) {
+TEST_F(NotTargetsTest, CommasMaySeparateThousands) {
   for (const Cells& cells : {Cells{"1,000", "250", "12,500"}, Cells{"1,000", "2,000,000"}, Cells{"1,000", "2,500.5"},
                              Cells{"1,000", ">20.5"}, Cells{"1,000", "5"}}) {
     const LoadedData data = load_cells(cells);
@@ -258,16 +259,16 @@ TEST_F(NotTargetsTest, CommasBetweenThousands) {
     EXPECT_THAT(data.notes, Contains(HasSubstr("separate thousands: 1,000 in row 1"))) << cells[1];
   }
   EXPECT_THAT(error_of({"1,000", "2,500"}), AllOf(HasSubstr("write 1000"), HasSubstr("write 1.000")))
-      << "one thousand, or one with three decimals";
+      << "either one thousand or one with three decimals";
   EXPECT_THAT(error_of({"2,125", "5", "2,375", "0"}), AllOf(HasSubstr("write 2125"), HasSubstr("write 2.125")))
-      << "decimals whose zeros at the end are cut off look so";
+      << "decimals without trailing zeros look like this";
   EXPECT_THAT(error_of({"250", "1,000", "1500"}), AllOf(HasSubstr("row 2"), HasSubstr("'1500' in row 3")));
   EXPECT_THAT(error_of({"1,000", "0,25"}), AllOf(HasSubstr("row 2"), HasSubstr("'1,000' in row 1")));
   EXPECT_THAT(error_of({"1,5", "2,5"}), HasSubstr("write decimal points (1.5)"));
   EXPECT_THAT(error_of({"1,000", "0,250", "3"}), Not(HasSubstr("write 1000"))) << "0,250 has a decimal comma";
 }
 
-TEST(OutputColumns, AreKnownBesideTheirPrediction) {
+TEST(OutputColumns, AreRecognisedNextToTheirPrediction) {
   const Cells columns{"smiles", "Y_pred", "y_low", "dose_low", "y_std_a"};
   const OutputColumns outputs(columns);
   for (const char* name : {"y_pred", "y_low", "Y_HIGH", "y_std_a", "y_atoms", "domain_y", "rollout", "molgraph_y_low"})

@@ -1,4 +1,4 @@
-// .npy and .npz: half floats against their definition, headers and archives read back by a small reader of the formats.
+// .npy and .npz: half floats compared with their definition; files read back by a small reader of the formats.
 #include "datasets/archives/npy.hpp"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ double value_of_half(std::uint16_t bits) {
   return (bits & 0x8000) != 0 ? -magnitude : magnitude;
 }
 
-TEST(Float16, EveryHalfComesBack) {
+TEST(Float16, RoundTripsEveryHalfFloat) {
   for (unsigned bits = 0; bits < 65536; ++bits) {
     const auto half = static_cast<std::uint16_t>(bits);
     const double value = value_of_half(half);
@@ -39,7 +39,7 @@ TEST(Float16, EveryHalfComesBack) {
 }
 
 TEST(Float16, RoundsToTheNearestTiesToEven) {
-  for (std::uint16_t half = 0; half < 0x7BFF; ++half) {  // every gap between neighbours, the subnormal ones too
+  for (std::uint16_t half = 0; half < 0x7BFF; ++half) {  // all pairs of neighbours, including subnormal numbers
     const auto next = static_cast<std::uint16_t>(half + 1);
     const auto middle = static_cast<float>((value_of_half(half) + value_of_half(next)) / 2);  // exact in float
     EXPECT_EQ(float16_bits(middle), half % 2 == 0 ? half : next) << middle;
@@ -47,13 +47,13 @@ TEST(Float16, RoundsToTheNearestTiesToEven) {
     EXPECT_EQ(float16_bits(std::nextafter(middle, 1e9f)), next) << middle;
     EXPECT_EQ(float16_bits(-middle), (half % 2 == 0 ? half : next) | 0x8000) << middle;
   }
-  EXPECT_EQ(float16_bits(65519.99f), 0x7BFF);  // the largest
+  EXPECT_EQ(float16_bits(65519.99f), 0x7BFF);  // the largest finite number
   EXPECT_EQ(float16_bits(65520.0f), 0x7C00);   // half a step above: infinity
   EXPECT_EQ(float16_bits(-1e30f), 0xFC00);
   EXPECT_EQ(float16_bits(1e-30f), 0);
 }
 
-/// An array as its .npy bytes say.
+/// Header fields and data of an .npy file.
 struct Array {
   std::string descr, shape, data;
 };
@@ -97,13 +97,13 @@ TEST(Npy, WritesRows) {
   EXPECT_EQ(folder.files(), 1u);
 }
 
-TEST(Npy, WritesHalvesAndNothing) {
+TEST(Npy, WritesHalfFloatsAndEmptyArrays) {
   const Folder folder;
-  NpyWriter half(folder / "a.npy", 2, FloatKind::float16), none(folder / "b.npy", 7, FloatKind::float32);
+  NpyWriter half(folder / "a.npy", 2, FloatKind::float16), empty_writer(folder / "b.npy", 7, FloatKind::float32);
   const float row[] = {1.0f, -2.0f};
   half.add_row(row);
   half.finish();
-  none.finish();
+  empty_writer.finish();
   const Array array = parse_npy(read_file(folder / "a.npy")), empty = parse_npy(read_file(folder / "b.npy"));
   EXPECT_EQ(array.descr, "<f2");
   EXPECT_EQ(array.data, std::string("\x00\x3C\x00\xC0", 4));
@@ -111,7 +111,7 @@ TEST(Npy, WritesHalvesAndNothing) {
   EXPECT_TRUE(empty.data.empty());
 }
 
-TEST(Npy, LeavesNothingWhenAbandoned) {
+TEST(Npy, LeavesNoFileIfUnfinished) {
   const Folder folder;
   {
     NpyWriter npy(folder / "a.npy", 1, FloatKind::float32);
@@ -143,7 +143,7 @@ std::string inflated(const std::string& packed, std::size_t size) {
   return out;
 }
 
-/// Walks a zip64 archive from its end, as readers do, and checks both headers of every member.
+/// Parses a zip64 archive from its end, as other readers do, and checks both headers of every member.
 std::map<std::string, Array> parse_npz(const std::string& zip) {
   const std::size_t end = zip.size() - 22, locator = end - 20;
   EXPECT_EQ(number(zip, end, 4), 0x06054b50u);
@@ -184,7 +184,7 @@ std::u32string text_of(const Array& array, std::size_t row) {
 TEST(Npz, WritesMatrixAndTexts) {
   const Folder folder;
   NpzWriter writer(folder / "a.npz", 2, FloatKind::float32);
-  constexpr int rows = 40'000;  // more than one buffer of everything
+  constexpr int rows = 40'000;  // more than one buffer of each array
   for (int row = 0; row < rows; ++row) {
     const float values[] = {static_cast<float>(row), 0.5f};
     writer.add_row(values, row == 7 ? "µ€𝄞" : std::to_string(row), row == 9 ? "C\xFF\xC3" : "CCO",
@@ -210,7 +210,7 @@ TEST(Npz, WritesMatrixAndTexts) {
   EXPECT_EQ(text_of(arrays.at("status.npy"), 2), U"ok");
 }
 
-// numpy pads all strings of an array to the longest.
+// NumPy pads all strings of an array to the longest one.
 TEST(Npz, OneLongTextDoesNotPadAllOthers) {
   const Folder folder;
   NpzWriter writer(folder / "a.npz", 1, FloatKind::float32);
@@ -223,7 +223,7 @@ TEST(Npz, OneLongTextDoesNotPadAllOthers) {
   const auto arrays = parse_npz(read_file(folder / "a.npz"));
   std::size_t bytes = 0;
   for (const auto& [name, array] : arrays) bytes += array.data.size();
-  EXPECT_LT(bytes, std::size_t{20} << 20) << "it would be 3.2 GB";
+  EXPECT_LT(bytes, std::size_t{20} << 20) << "with padding, it would be 3.2 GB";
   ASSERT_EQ(arrays.size(), 7u);
   EXPECT_EQ(text_of(arrays.at("smiles.npy"), 8), U"CC€");
   const std::u32string cut = text_of(arrays.at("smiles.npy"), row_of_long);
@@ -247,10 +247,10 @@ TEST(Npz, OneLongTextDoesNotPadAllOthers) {
   EXPECT_EQ(folder.files(), 1u);
 }
 
-TEST(Npz, HoldsNoRowsAndEmptyTexts) {
+TEST(Npz, WritesEmptyArraysAndEmptyTexts) {
   const Folder folder;
-  NpzWriter none(folder / "a.npz", 4, FloatKind::float16), blank(folder / "b.npz", 1, FloatKind::float16);
-  none.finish();
+  NpzWriter empty_writer(folder / "a.npz", 4, FloatKind::float16), blank(folder / "b.npz", 1, FloatKind::float16);
+  empty_writer.finish();
   const float row[] = {1};
   blank.add_row(row, "", "", "");
   blank.finish();

@@ -1,4 +1,5 @@
-// Several validation parts of one split: disjoint, together all but the test part, and nothing torn apart.
+// Several validation sets (rounds) of one split. They are disjoint, cover all molecules outside the test set, and keep
+// duplicates, scaffolds and groups together.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -33,7 +34,7 @@ void expect_equal(const Split& a, const Split& b) {
   EXPECT_EQ(a.test, b.test);
 }
 
-/// `pool` (ascending): what is learned or validated in all rounds.
+/// `pool` (ascending): the molecules for training and validation in every round.
 void expect_rounds_of(const LoadedData& data, const Indices& pool) {
   Indices validated;
   for (const Split& round : data.rounds) {
@@ -42,7 +43,7 @@ void expect_rounds_of(const LoadedData& data, const Indices& pool) {
     EXPECT_FALSE(round.valid.empty());
     validated = united(validated, round.valid);
   }
-  EXPECT_EQ(validated, pool) << "each once";
+  EXPECT_EQ(validated, pool) << "each molecule is validated once";
 }
 
 std::vector<Indices> valid_parts(const LoadedData& data) {
@@ -57,7 +58,7 @@ class RoundsTest : public ::testing::Test {
     options.paths = {folder.write("table.csv", content)};
     return load(rounds);
   }
-  /// And that nothing else changes by asking for rounds.
+  /// Also expects that rounds change nothing else.
   LoadedData load(int rounds) {
     options.rounds = 0;
     const LoadedData without = load_data(options);
@@ -75,7 +76,7 @@ class RoundsTest : public ::testing::Test {
     EXPECT_TRUE(std::equal(without.notes.begin(), without.notes.end(), data.notes.begin()));
     return data;
   }
-  /// The message of load_text() with the error `Error`.
+  /// Message of the `Error` that load_text() throws.
   template <class Error>
   std::string error_of(const std::string& content, int rounds) {
     options.paths = {folder.write("table.csv", content)};
@@ -86,7 +87,7 @@ class RoundsTest : public ::testing::Test {
   LoadOptions options;
 };
 
-/// `count` alkanes of 1, 2, 3 ... atoms with numbers as targets.
+/// `count` alkanes of 1, 2, 3 ... atoms with a regression target.
 std::string alkanes(int count) {
   std::string text = "smiles,y\n";
   for (int r = 0; r < count; ++r)
@@ -94,16 +95,16 @@ std::string alkanes(int count) {
   return text;
 }
 
-TEST_F(RoundsTest, OfARandomSplit) {
+TEST_F(RoundsTest, DivideARandomSplit) {
   options.split_sizes = {0.5, 0.25, 0.25};
   const LoadedData data = load_text(alkanes(12), 3);
   const Indices pool = united(data.split.train, data.split.valid);
   ASSERT_THAT(pool, SizeIs(9));
   expect_rounds_of(data, pool);
-  const auto dealt = k_fold_splits(9, {}, 3, {1, 0, 0}, 0);
+  const auto folds = k_fold_splits(9, {}, 3, {1, 0, 0}, 0);
   for (std::size_t k = 0; k < 3; ++k) {
     Indices expected;
-    for (const auto i : dealt[k].test) expected.push_back(pool[static_cast<std::size_t>(i)]);
+    for (const auto i : folds[k].test) expected.push_back(pool[static_cast<std::size_t>(i)]);
     EXPECT_EQ(data.rounds[k].valid, expected);
     EXPECT_THAT(expected, SizeIs(3));
   }
@@ -115,8 +116,8 @@ TEST_F(RoundsTest, OfARandomSplit) {
   EXPECT_NE(valid_parts(load_text(alkanes(12), 3)), valid_parts(data));
 }
 
-TEST_F(RoundsTest, ClassesAreSharedOut) {
-  std::string text = "smiles,y,part\n";  // 30 of them and 10 of the test part, five of the 30 are active
+TEST_F(RoundsTest, AreStratified) {
+  std::string text = "smiles,y,part\n";  // 30 rows outside the test set, five of them active, and 10 test rows
   for (int r = 0; r < 40; ++r)
     text += std::string(static_cast<std::size_t>(r + 1), 'C') + "," + (r < 5 || r == 35 ? "1" : "0") + "," +
             (r < 24   ? "train"
@@ -133,12 +134,12 @@ TEST_F(RoundsTest, ClassesAreSharedOut) {
   }
 }
 
-// Each molecule in two spellings, 2 m and 2 m + 1.
+// Each molecule has two spellings, in rows 2 m and 2 m + 1.
 constexpr const char* kTwice =
     "smiles,y,part\nCCO,1,train\nOCC,2,train\nCCN,3,train\nNCC,4,val\nCCF,5,val\nFCC,6,train\nCCCl,7,train\nClCC,8,\n"
     "CCBr,9,val\nBrCC,9.5,val\nCCI,1,test\nICC,2,test\n";
 
-TEST_F(RoundsTest, RowsOfAMoleculeStayTogetherInADrawnSplit) {
+TEST_F(RoundsTest, KeepDuplicatesOfAComputedSplitTogether) {
   options.target_columns = {"y"};
   options.duplicates = Duplicates::keep;
   options.split_sizes = {0.5, 0.25, 0.25};
@@ -150,13 +151,13 @@ TEST_F(RoundsTest, RowsOfAMoleculeStayTogetherInADrawnSplit) {
     EXPECT_EQ(part[0] % 2, 0);
     EXPECT_EQ(part[1], part[0] + 1);
   }
-  options.duplicates.reset();  // one row each
+  options.duplicates.reset();  // one row per molecule
   const LoadedData merged = load_text(kTwice, 4);
   EXPECT_THAT(merged.set.row, ElementsAre(0, 2, 4, 6, 8, 10));
   for (const Indices& part : valid_parts(merged)) EXPECT_THAT(part, SizeIs(1));
 }
 
-TEST_F(RoundsTest, OfAColumnWithMoleculesInTwoPartsAndARowInNone) {
+TEST_F(RoundsTest, DivideAColumnSplitWithDuplicatesInTwoSets) {
   options.splits_column = "part";
   options.duplicates = Duplicates::keep;
   const LoadedData data = load_text(kTwice, 5);
@@ -166,24 +167,24 @@ TEST_F(RoundsTest, OfAColumnWithMoleculesInTwoPartsAndARowInNone) {
                                                       ElementsAre(6), ElementsAre(8, 9)));
   EXPECT_EQ(error_of<DataError>(kTwice, 6),
             "table.csv: the training and validation sets have 5 molecules, too few for 6 validation sets");
-  options.duplicates.reset();  // one row each within the training part alone: row 1 is gone
+  options.duplicates.reset();  // merged only in the training set: row 1 is removed
   const LoadedData merged = load_text(kTwice, 5);
   EXPECT_THAT(merged.set.row, ElementsAre(0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11));
   EXPECT_THAT(valid_parts(merged), UnorderedElementsAre(ElementsAre(0), ElementsAre(1, 2), ElementsAre(3, 4),
                                                         ElementsAre(5), ElementsAre(7, 8)));
 }
 
-TEST_F(RoundsTest, RowsOfWeightZeroAreInNone) {
+TEST_F(RoundsTest, LeaveOutRowsOfWeightZero) {
   options.splits_column = "part";
   options.weight_column = "trust";
   const LoadedData data = load_text(
       "smiles,y,trust,part\nC,1,1,train\nCC,2,0,train\nCCC,3,2,train\nCCCC,4,0,val\nCN,5,0.5,val\nCO,6,0,test\n", 3);
-  EXPECT_THAT(data.split.valid, ElementsAre(3, 4)) << "is evaluated, as ever";
+  EXPECT_THAT(data.split.valid, ElementsAre(3, 4)) << "a row of weight 0 is evaluated";
   EXPECT_THAT(valid_parts(data), UnorderedElementsAre(ElementsAre(0), ElementsAre(2), ElementsAre(4)));
   expect_rounds_of(data, {0, 2, 4});
 }
 
-TEST_F(RoundsTest, OfASplitsFileAndOfTwoTables) {
+TEST_F(RoundsTest, DivideASplitsFileAndTwoTables) {
   options.splits_file = folder.write("s.json", R"({"train": "0-3", "val": [5], "test": [7]})");
   const LoadedData data = load_text(alkanes(9), 5);
   EXPECT_EQ(data.split_name, "file");
@@ -198,17 +199,17 @@ TEST_F(RoundsTest, OfASplitsFileAndOfTwoTables) {
   expect_rounds_of(two, {0, 1, 2, 3, 4, 5, 6, 7});
 }
 
-// Four of benzene, three of cyclohexane, two of pyridine, one of cyclopentane: the last is the test part.
+// Scaffolds: four benzene, three cyclohexane, two pyridine, one cyclopentane. The last one is the test set.
 constexpr const char* kRings =
     "smiles,y\nCC1CCCCC1,1.5\nCc1ccccc1,2\nNc1ccccc1,3\nCc1ccncc1,4\nOC1CCCCC1,5\nOc1ccccc1,6\nOc1ccncc1,7\n"
     "NC1CCCCC1,8\nSc1ccccc1,9\nCC1CCCC1,10\n";
 
-TEST_F(RoundsTest, WholeScaffoldsAndThoseOfAStoreAlike) {
+TEST_F(RoundsTest, KeepScaffoldsTogetherInTablesAndStores) {
   options.split_sizes = {0.7, 0.2, 0.1};
   for (const SplitKind kind : {SplitKind::scaffold, SplitKind::scaffold_balanced}) {
     options.split = kind;
     const LoadedData data = load_text(kRings, 2);
-    if (kind == SplitKind::scaffold_balanced) {  // which are the test part hangs on the seed
+    if (kind == SplitKind::scaffold_balanced) {  // the test set depends on the seed
       expect_rounds_of(data, united(data.split.train, data.split.valid));
       for (const auto& ring : {Indices{1, 2, 5, 8}, Indices{0, 4, 7}, Indices{3, 6}})
         for (const Indices& part : valid_parts(data)) {
@@ -219,7 +220,7 @@ TEST_F(RoundsTest, WholeScaffoldsAndThoseOfAStoreAlike) {
     }
     ASSERT_THAT(data.split.test, ElementsAre(9));
     EXPECT_THAT(valid_parts(data), ElementsAre(ElementsAre(1, 2, 5, 8), ElementsAre(0, 3, 4, 6, 7)))
-        << "the largest first, each to the smaller part";
+        << "the largest scaffold first, each into the smaller set";
     expect_rounds_of(data, {0, 1, 2, 3, 4, 5, 6, 7, 8});
     EXPECT_EQ(data.notes.back(),
               "2 validation sets of 4 to 5 of the 9 training and validation rows, divided by scaffolds");
@@ -231,20 +232,20 @@ TEST_F(RoundsTest, WholeScaffoldsAndThoseOfAStoreAlike) {
     LoadOptions from;
     from.paths = {folder.file("rings.h5")};
     from.rounds = 2;
-    EXPECT_EQ(valid_parts(load_data(from)), valid_parts(data)) << "the store's split went by scaffolds";
+    EXPECT_EQ(valid_parts(load_data(from)), valid_parts(data)) << "the store's split is by scaffold";
     from.split = SplitKind::scaffold;
     from.split_sizes = options.split_sizes;
     EXPECT_EQ(valid_parts(load_data(from)), valid_parts(data));
   }
 }
 
-TEST_F(RoundsTest, WholeGroupsAndThoseThatShareAMolecule) {
+TEST_F(RoundsTest, KeepGroupsThatShareAMoleculeTogether) {
   options.split = SplitKind::group;
   options.group_column = "project";
   options.target_columns = {"y"};
   options.duplicates = Duplicates::keep;
   options.split_sizes = {0.8, 0.2, 0};
-  // a and b share ethanol: three molecules; c has three, d two, and two belong to no group.
+  // Groups a and b share ethanol and have three molecules; c has three, d has two, and two molecules have no group.
   const std::string text =
       "smiles,y,project\nCCO,1,a\nCN,2,a\nCCC,3,c\nOCC,4,b\nCF,5,b\nCCCC,6,c\nCCl,7,\nCS,8,d\nCI,9,c\nCBr,1,d\nCP,2,\n";
   const LoadedData data = load_text(text, 2);
@@ -263,7 +264,7 @@ TEST_F(RoundsTest, WholeGroupsAndThoseThatShareAMolecule) {
   EXPECT_THAT(stored.notes.back(), HasSubstr("its groups are no longer known"));
 }
 
-TEST_F(RoundsTest, LaterRowsAreNotLearnedBeforeTheyArePredicted) {
+TEST_F(RoundsTest, AllUseTheValidationSetOfATimeOrOrderSplit) {
   std::string text = "smiles,y,year\n";
   for (int r = 0; r < 10; ++r)
     text += std::string(static_cast<std::size_t>(r + 1), 'C') + ",1." + std::to_string(r) + "," +
@@ -275,7 +276,8 @@ TEST_F(RoundsTest, LaterRowsAreNotLearnedBeforeTheyArePredicted) {
     options.target_columns = {"y"};
     const LoadedData data = load_text(text, 3);
     for (const Split& round : data.rounds) expect_equal(round, data.split);
-    EXPECT_THAT(data.split.valid, ElementsAre(kind == SplitKind::time ? 6 : 8)) << "2008, the last row but one";
+    EXPECT_THAT(data.split.valid, ElementsAre(kind == SplitKind::time ? 6 : 8))
+        << "by time: the row of 2008; by order: the last row but one";
     EXPECT_THAT(data.notes.back(), HasSubstr("all 3 validation sets are that of the split: a model must not"));
     options.rounds = 0;
     load_to_store(options, folder.file("ahead.h5"));
@@ -285,7 +287,7 @@ TEST_F(RoundsTest, LaterRowsAreNotLearnedBeforeTheyArePredicted) {
   }
 }
 
-TEST_F(RoundsTest, OfAStoreRowsOfAMoleculeStayTogetherUnasked) {
+TEST_F(RoundsTest, KeepDuplicatesOfAStoreTogetherByDefault) {
   options.paths = {folder.write("twice.csv", kTwice)};
   options.target_columns = {"y"};
   options.duplicates = Duplicates::keep;
@@ -306,7 +308,7 @@ TEST_F(RoundsTest, OfAStoreRowsOfAMoleculeStayTogetherUnasked) {
   EXPECT_GT(pairs, 6);
 }
 
-TEST_F(RoundsTest, ContradictionsAreUsageErrors) {
+TEST_F(RoundsTest, ContradictoryOptionsAreErrors) {
   EXPECT_THAT(error_of<UsageError>(alkanes(9), 1), HasSubstr("at least 2 validation sets"));
   EXPECT_THAT(error_of<UsageError>(alkanes(9), -1), HasSubstr("at least 2 validation sets"));
   options.folds = 2;
@@ -318,7 +320,7 @@ TEST_F(RoundsTest, ContradictionsAreUsageErrors) {
   EXPECT_THAT(error_of<DataError>(alkanes(4), 5), HasSubstr("3 molecules, too few for 5 validation sets"));
 }
 
-TEST_F(RoundsTest, InnerFoldsAreMadeLikeRounds) {
+TEST_F(RoundsTest, InnerFoldsEqualRounds) {
   options.split_sizes = {0.5, 0.25, 0.25};
   const std::vector<Indices> rounds = valid_parts(load_text(alkanes(12), 3));
   options.rounds = 0, options.inner_folds = 3;
@@ -332,7 +334,7 @@ TEST_F(RoundsTest, InnerFoldsAreMadeLikeRounds) {
   EXPECT_EQ(inner, rounds);
   EXPECT_THAT(data.rounds, IsEmpty());
   options.inner_folds = 40;
-  EXPECT_THAT(load_data(options).inner, SizeIs(9)) << "no more than there are molecules";
+  EXPECT_THAT(load_data(options).inner, SizeIs(9)) << "at most one fold per molecule";
   options.inner_folds = 3, options.folds = 2;
   EXPECT_THAT(load_data(options).inner, IsEmpty());
   options.folds = 0, options.rounds = 2;

@@ -1,4 +1,4 @@
-// safetensors: round trips, the bytes themselves, and every way in which a file can lie.
+// safetensors: round trips, the exact bytes, and damaged or invalid files.
 #include "datasets/archives/safetensors.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace {
 
 using namespace testing_store;
 
-/// A file of the given header and data; the length field is true unless `length` is given.
+/// Bytes of a file with this header and data. `length` is the value of the length field; 0 = the correct value.
 std::string file_of(const std::string& header, std::size_t data_bytes, std::uint64_t length = 0) {
   if (length == 0) length = header.size();
   std::string bytes(8, '\0');
@@ -31,7 +31,7 @@ std::string checksum_of(const std::string& data) {
   return digits;
 }
 
-TEST(Safetensors, BringsBackEveryType) {
+TEST(Safetensors, RoundTripsEveryType) {
   const Folder folder;
   const double f64[] = {1.5, -0.0};
   const float f32[] = {1, 2, 3, 4, 5, 6};
@@ -58,7 +58,7 @@ TEST(Safetensors, BringsBackEveryType) {
   EXPECT_EQ(file.tensors.at("none").count(), 0);
 }
 
-TEST(Safetensors, WritesTheseBytes) {
+TEST(Safetensors, WritesTheExpectedBytes) {
   const Folder folder;
   const float x[] = {1};
   const std::int64_t n[] = {2};
@@ -76,7 +76,7 @@ TEST(Safetensors, WritesTheseBytes) {
   EXPECT_EQ(read_file(folder / "b"), expected);
 }
 
-TEST(Safetensors, HoldsNothing) {
+TEST(Safetensors, RoundTripsAnEmptyFile) {
   const Folder folder;
   write_safetensors(folder / "a", {}, {});
   const SafetensorsFile file = read_safetensors(folder / "a");
@@ -84,13 +84,13 @@ TEST(Safetensors, HoldsNothing) {
   EXPECT_TRUE(file.metadata.empty());
 }
 
-TEST(Safetensors, TextThatIsNotUtf8IsMarkedNotLost) {
+TEST(Safetensors, InvalidUtf8IsReplaced) {
   const Folder folder;
   write_safetensors(folder / "a", {{"name", "L\xF6slichkeit"}}, {});
   EXPECT_EQ(read_safetensors(folder / "a").metadata.at("name"), "L\xEF\xBF\xBDslichkeit");
 }
 
-TEST(Safetensors, EveryTruncationIsNoticed) {
+TEST(Safetensors, DetectsEveryTruncation) {
   const Folder folder;
   const std::vector<float> x(20, 1.0f);
   write_safetensors(folder / "a", {{"k", "v"}},
@@ -103,8 +103,8 @@ TEST(Safetensors, EveryTruncationIsNoticed) {
   EXPECT_NE(file_error([&] { read_safetensors(folder / "missing"); }).find("No such file"), std::string::npos);
 }
 
-// A flipped bit of the data has the right shape and is a number: nothing but the checksum notices.
-TEST(Safetensors, AFlippedBitInAnyByteOfTheDataIsNoticed) {
+// With a flipped bit, the data are still numbers of the right shape. Only the checksum detects it.
+TEST(Safetensors, DetectsAFlippedBitInAnyByteOfTheData) {
   const Folder folder;
   const std::vector<float> x{1, 2, 3, 4, 5};
   write_safetensors(folder / "a", {}, {{"x", DType::f32, {5}, x.data()}, {"y", DType::f32, {5}, x.data()}});
@@ -118,7 +118,7 @@ TEST(Safetensors, AFlippedBitInAnyByteOfTheDataIsNoticed) {
   }
 }
 
-TEST(Safetensors, AFileWithoutAChecksumIsRead) {
+TEST(Safetensors, ReadsFilesWithoutAChecksum) {
   const Folder folder;
   const std::string tensor = R"("a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}})";
   write_file_atomically(folder / "a", file_of("{" + tensor, 2));
@@ -129,7 +129,7 @@ TEST(Safetensors, AFileWithoutAChecksumIsRead) {
   EXPECT_NE(file_error([&] { read_safetensors(folder / "a"); }).find("the file contains none"), std::string::npos);
 }
 
-TEST(Safetensors, LiesAreRefused) {
+TEST(Safetensors, RejectsInvalidFiles) {
   const std::string x = R"("dtype":"F32","shape":[1],"data_offsets":)";
   const struct {
     std::string bytes, message;

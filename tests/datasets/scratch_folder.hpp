@@ -1,4 +1,4 @@
-// A folder for one test's files, removed afterwards, and the few helpers that fill it.
+// A temporary folder for the files of a test, and helpers for writing them.
 #pragma once
 
 #include <fcntl.h>
@@ -50,7 +50,7 @@ inline std::string gzip(const std::string& content) {
   return result;
 }
 
-/// Standard input is this file while the object lives.
+/// Redirects standard input to this file during its lifetime.
 class RedirectedInput {
  public:
   explicit RedirectedInput(const std::string& path) : saved_(::dup(STDIN_FILENO)) {
@@ -69,7 +69,7 @@ class RedirectedInput {
   int saved_;
 };
 
-/// The message of the exception that `action` throws, as Error; "" if it throws none.
+/// Message of the `Error` that `action` throws; "" if it throws nothing.
 template <typename Error, typename Action>
 std::string message_of(Action&& action) {
   try {

@@ -23,8 +23,8 @@ using testing::message_of;
 using ::testing::SizeIs;
 using Indices = std::vector<std::int64_t>;
 
-// The known answers of Random123 (kat_vectors, philox4x32 with 10 rounds), Salmon et al. 2011.
-TEST(Philox, KnownAnswers) {
+// Known answers of Random123 (kat_vectors, philox4x32 with 10 rounds), Salmon et al. 2011.
+TEST(Philox, MatchesKnownAnswers) {
   struct Known {
     std::uint32_t counter[4], key[2], expected[4];
   };
@@ -52,7 +52,7 @@ Indices shuffled(std::int64_t count, std::uint64_t seed, ShuffleStream purpose =
   return items;
 }
 
-/// Every index once, each part in ascending order.
+/// Expects every index once, with each set in ascending order.
 void expect_whole(const Split& split, std::int64_t count) {
   Indices all;
   for (const auto* part : {&split.train, &split.valid, &split.test}) {
@@ -96,7 +96,7 @@ TEST(RandomSplit, SizesAndSeeds) {
   EXPECT_NE(split.train, random_split(1128, {0.8, 0.1, 0.1}, 1).train);
 }
 
-TEST(RandomSplit, SmallSetsStillFillEveryPart) {
+TEST(RandomSplit, SmallDataStillFillsEverySet) {
   const Split five = random_split(5, {0.8, 0.1, 0.1}, 0);
   EXPECT_THAT(five.train, SizeIs(3));
   EXPECT_THAT(five.valid, SizeIs(1));
@@ -109,14 +109,15 @@ TEST(RandomSplit, SmallSetsStillFillEveryPart) {
   expect_whole(no_test, 7);
 }
 
-TEST(RandomSplit, ImpossibleSizes) {
+TEST(RandomSplit, InvalidSizesAreErrors) {
   EXPECT_THAT(message_of<UsageError>([] { random_split(9, {0.8, -0.1, 0.3}, 0); }), HasSubstr("non-negative"));
   EXPECT_THAT(message_of<UsageError>([] { random_split(9, {0, 0.5, 0.5}, 0); }), HasSubstr("training set"));
   EXPECT_THAT(message_of<UsageError>([] { random_split(9, {1, std::nan(""), 0}, 0); }), HasSubstr("non-negative"));
 }
 
 TEST(ScaffoldSplit, FollowsOgbsOrder) {
-  // Groups a: 4 molecules, b and c: 2 each (c begins later, so it comes first), d, e: 1 each, by hand for 10 molecules.
+  // Hand calculation for 10 molecules. Group a has 4; b and c have 2 each (c begins later, so it comes first); d and e
+  // have 1 each.
   const std::vector<std::string> scaffolds{"a", "b", "a", "c", "d", "a", "c", "b", "a", "e"};
   const Split split = scaffold_split(scaffolds, {0.6, 0.2, 0.2});
   EXPECT_THAT(split.train, ElementsAre(0, 2, 3, 5, 6, 8));  // a, then c
@@ -143,7 +144,7 @@ TEST(ScaffoldBalancedSplit, KeepsGroupsTogetherAndLargeOnesInTrain) {
   EXPECT_THAT(scaffold_balanced_split(scaffolds, {0.9, 0.1, 0}, 0).test, IsEmpty());
 }
 
-TEST(ColumnSplit, WordsInAnyCase) {
+TEST(ColumnSplit, AcceptsWordsInAnyCase) {
   const Split split = column_split({"train", "Val", " TEST ", "", "validation", "valid"}, "x.csv", {0, 1, 2, 3, 4, 5});
   EXPECT_THAT(split.train, ElementsAre(0));
   EXPECT_THAT(split.valid, ElementsAre(1, 4, 5));

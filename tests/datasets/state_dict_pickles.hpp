@@ -1,4 +1,4 @@
-// Pickles of state dicts, byte by byte, honest or not; and archives of them.
+// Valid and malicious pickles of state dicts, made byte by byte, and archives of them.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ inline std::string tuple_pickle(const std::vector<std::int64_t>& values) {
   return out + "t";
 }
 
-/// A tensor of storage `key`, which is said to have `count` elements.
+/// A tensor in storage `key`, which is declared to have `count` elements.
 inline std::string tensor_pickle(const std::vector<std::int64_t>& sizes, const std::vector<std::int64_t>& strides,
                                  std::int64_t offset = 0, std::int64_t count = 6, const std::string& key = "0",
                                  const std::string& type = "FloatStorage") {
@@ -35,14 +35,14 @@ inline std::string tensor_pickle(const std::vector<std::int64_t>& sizes, const s
          "ccollections\nOrderedDict\n)RtR";
 }
 
-/// Tensors by the names t0, t1, ...
+/// A state dict of these tensors, named t0, t1, ...
 inline std::string state_dict_of(const std::vector<std::string>& tensors) {
   std::string out = "\x80\x02}(";
   for (std::size_t k = 0; k < tensors.size(); ++k) out += text_pickle("t" + std::to_string(k)) + tensors[k];
   return out + "u.";
 }
 
-/// An archive of the pickle and of a storage "0" with `storage_bytes` bytes 1, 2, 3 ...
+/// Writes an archive of the pickle and of a storage "0" with `storage_bytes` bytes: 1, 2, 3 ...
 inline void write_archive(const std::string& path, const std::string& pickle, std::size_t storage_bytes) {
   std::string storage(storage_bytes, '\0');
   for (std::size_t k = 0; k < storage_bytes; ++k) storage[k] = static_cast<char>(k % 64 + 1);

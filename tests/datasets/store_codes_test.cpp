@@ -1,4 +1,4 @@
-// What the numbers in a store mean stands in the file, for readers that have nothing else.
+// Stores document the meaning of their codes in the file, for readers without other documentation.
 #include <gtest/gtest.h>
 #include <hdf5.h>
 
@@ -30,7 +30,7 @@ std::string text_attribute(hid_t file, const char* group, const char* name) {
   return text;
 }
 
-TEST(StoreCodes, StandInTheFile) {
+TEST(StoreCodes, AreDocumentedInTheFile) {
   for (const Features features : kFeatureSets) {
     const Folder folder;
     write_store(folder / "a.h5", make_set({3, 5}, features));
@@ -46,8 +46,8 @@ TEST(StoreCodes, StandInTheFile) {
   }
 }
 
-// Two atoms; a chain a-b-c; two bonded atoms beside a third one.
-TEST(StoreCodes, DistancesAreThoseOfAtomsInRowOrder) {
+// Three molecules: two atoms; a chain a-b-c; two bonded atoms and a separate third one.
+TEST(StoreCodes, DistancesAreInRowOrderOfAtomPairs) {
   const Folder folder;
   const std::string path = folder / "a.h5";
   const std::vector<std::vector<std::uint16_t>> bonds{{0, 1}, {0, 1, 1, 2}, {0, 2}};

@@ -1,4 +1,4 @@
-// What the tests of file formats share: a folder that goes away, molecules made from a seed, a small store.
+// Fixtures of the file format tests: a temporary folder, molecules made from a seed, and a small store.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@
 
 namespace molgraph::testing_store {
 
-/// An empty folder, removed with the object.
+/// An empty folder that the destructor removes.
 class Folder {
  public:
   Folder() {
@@ -45,7 +45,7 @@ class Folder {
   std::filesystem::path path_;
 };
 
-/// A random tree of n atoms with one ring bond where there is room; every column within its vocabulary.
+/// A random tree of n atoms, with one ring bond if n > 3. Every column is in its range.
 inline MolecularGraph make_graph(Features features, int n, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   const auto below = [&](int bound) { return static_cast<int>(random() % static_cast<std::uint64_t>(bound)); };
@@ -92,17 +92,17 @@ inline Task two_targets() {
   return task;
 }
 
-/// Molecules of the given sizes; text, numbers and gaps of every kind.
+/// Molecules of the given sizes with all kinds of text, numbers and missing values.
 inline MoleculeSet make_set(const std::vector<int>& sizes, Features features = Features::ogb) {
   MoleculeSet set;
   set.featurizer.features = features;
   set.task = two_targets();
   set.source = {"made", "made.csv", std::string(64, 'a'), ""};
   for (std::size_t g = 0; g < sizes.size(); ++g) {
-    const double gap = std::numeric_limits<double>::quiet_NaN();
+    const double missing = std::numeric_limits<double>::quiet_NaN();
     set.add(make_graph(features, sizes[g], g), static_cast<std::int64_t>(3 * g + 1),
             g % 3 == 0 ? "" : "id " + std::to_string(g), g % 5 == 0 ? "Cé\xFF" : std::string(g % 40, 'C'),
-            {g % 4 == 0 ? gap : static_cast<double>(g) / 7, -500000.05 - static_cast<double>(g)});
+            {g % 4 == 0 ? missing : static_cast<double>(g) / 7, -500000.05 - static_cast<double>(g)});
   }
   const auto count = set.size();
   for (std::int64_t g = 0; g < count; ++g) set.splits["published"].train.push_back(count - 1 - g);
@@ -138,14 +138,14 @@ inline void write_store(const std::string& path, const MoleculeSet& set, const S
   writer.finish();
 }
 
-/// Opens a store and touches everything in it.
+/// Opens a store and reads everything in it.
 inline void use_store(const std::string& path) {
   const Store store(path);
   (void)store.load();
   for (std::int64_t g = 0; g < store.summary().molecules; ++g) (void)store.pairs(g);
 }
 
-/// The message of the FileError that `action` must throw; a failure of the test if it throws nothing or another type.
+/// Message of the FileError that `action` must throw. The test fails if it throws nothing or another type.
 inline std::string file_error(const std::function<void()>& action) {
   try {
     action();
@@ -159,7 +159,7 @@ inline std::string file_error(const std::function<void()>& action) {
   return {};
 }
 
-/// A gzipped file of the repository, unzipped.
+/// Writes the decompressed content of a gzipped file.
 inline void put_unzipped(const std::string& from, const std::string& to) {
   std::ofstream out(to, std::ios::binary);
   const gzFile in = gzopen(from.c_str(), "rb");
@@ -168,14 +168,14 @@ inline void put_unzipped(const std::string& from, const std::string& to) {
   gzclose(in);
 }
 
-/// Without the flush to disk, which would be most of these tests' time.
+/// Writes a file without a flush to disk, which would take most of the time of these tests.
 inline void put_file(const std::string& path, std::string_view bytes) {
   std::ofstream(path, std::ios::binary | std::ios::trunc)
       .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
 }
 
-/// Gives changed bytes the header that fits them: the layout that store_layout.hpp states, written down a second time.
-inline void stamp(std::string& bytes) {
+/// Updates the header of changed bytes. A second implementation of the layout in store_layout.hpp.
+inline void update_header(std::string& bytes) {
   const std::uint64_t length = bytes.size(), checksum = XXH3_64bits(bytes.data() + 512, bytes.size() - 512);
   std::memcpy(bytes.data() + 24, &length, 8);
   std::memcpy(bytes.data() + 32, &checksum, 8);

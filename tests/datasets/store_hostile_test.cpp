@@ -1,5 +1,5 @@
-// Damaged and hostile stores: an error that names the file, never a crash, a hang or a huge allocation.
-// The hostile ones are made with the plain HDF5 library and get a valid checksum afterwards.
+// Damaged and malicious stores cause an error that names the file, never a crash, a hang or a huge allocation.
+// The malicious ones are made with the plain HDF5 library and then get a valid checksum.
 #include <gtest/gtest.h>
 #include <hdf5.h>
 #include <xxhash.h>
@@ -20,7 +20,7 @@ namespace {
 using namespace testing_store;
 
 /// A store of 12 small molecules; one of them has two fragments.
-MoleculeSet victim() {
+MoleculeSet sample_set() {
   MoleculeSet set = make_set({3, 5, 4, 7, 1, 9, 2, 6, 8, 3, 4});
   MolecularGraph salt = make_graph(Features::ogb, 6, 1);
   salt.bond_atoms = {0, 1, 3, 4};
@@ -29,15 +29,15 @@ MoleculeSet victim() {
   return set;
 }
 
-std::string bytes_of_victim() {
+std::string sample_bytes() {
   const Folder folder;
-  write_store(folder / "a.h5", victim());
+  write_store(folder / "a.h5", sample_set());
   return read_file(folder / "a.h5");
 }
 
-TEST(DamagedStore, EveryTruncationIsNoticed) {
+TEST(DamagedStore, EveryTruncationIsDetected) {
   const Folder folder;
-  const std::string whole = bytes_of_victim();
+  const std::string whole = sample_bytes();
   const std::string path = folder / "a.h5";
   std::vector<std::size_t> lengths{0, 1, 15, 16, 20, 31, 511, 512, 513, whole.size() - 1};
   for (std::size_t length = 600; length < whole.size(); length += whole.size() / 150) lengths.push_back(length);
@@ -49,9 +49,9 @@ TEST(DamagedStore, EveryTruncationIsNoticed) {
   EXPECT_NE(file_error([&] { use_store(path); }).find("damaged"), std::string::npos);
 }
 
-TEST(DamagedStore, EveryFlippedBitIsNoticed) {
+TEST(DamagedStore, EveryFlippedBitIsDetected) {
   const Folder folder;
-  std::string bytes = bytes_of_victim();
+  std::string bytes = sample_bytes();
   const std::string path = folder / "a.h5";
   put_file(path, bytes);
   use_store(path);
@@ -68,21 +68,21 @@ TEST(DamagedStore, EveryFlippedBitIsNoticed) {
   }
 }
 
-TEST(DamagedStore, OtherVersionsAreNamed) {
+TEST(DamagedStore, ErrorNamesAnUnknownVersion) {
   const Folder folder;
-  std::string bytes = bytes_of_victim();
+  std::string bytes = sample_bytes();
   bytes[16] = 5;
-  stamp(bytes);
+  update_header(bytes);
   put_file(folder / "a.h5", bytes);
   EXPECT_NE(
       file_error([&] { use_store(folder / "a.h5"); }).find("format version 5; this program reads versions 1 to 4"),
       std::string::npos);
 }
 
-TEST(HostileStore, ChunksOfNoSizeNeverReachHdf5) {
-  // HDF5 1.10 divides by the sizes of chunks: before the guard, each of these ended the program with SIGFPE.
+TEST(HostileStore, ZeroChunkSizesNeverReachHdf5) {
+  // HDF5 1.10 divides by the chunk sizes: without the check, each of these files ends the program with SIGFPE.
   const Folder folder;
-  const std::string whole = bytes_of_victim();
+  const std::string whole = sample_bytes();
   const std::string path = folder / "a.h5";
   int found = 0;
   for (const std::string_view layout : {"\x03\x02\x02", "\x03\x02\x03"}) {  // version 3, chunked, rank 1 or 2
@@ -91,7 +91,7 @@ TEST(HostileStore, ChunksOfNoSizeNeverReachHdf5) {
       const std::size_t first_size = at + 11;
       if (first_size + 4 > bytes.size() || bytes.compare(first_size, 4, std::string(4, '\0')) == 0) continue;
       std::memset(bytes.data() + first_size, 0, 4);
-      stamp(bytes);
+      update_header(bytes);
       put_file(path, bytes);
       EXPECT_NE(file_error([&] { use_store(path); }).find("invalid chunks"), std::string::npos) << "at " << at;
       ++found;
@@ -102,8 +102,8 @@ TEST(HostileStore, ChunksOfNoSizeNeverReachHdf5) {
 
 // --- valid checksum, bad content ---
 
-/// Sets one element of a data set to `value`; HDF5 itself decodes and encodes the chunk, so our filters are its
-/// filters.
+/// Sets one element of a data set to `value`. HDF5 decodes and encodes the chunk, so our filters must equal those of
+/// HDF5.
 template <typename Number>
 void set_element(hid_t file, const char* name, std::initializer_list<hsize_t> at, Number value, hid_t type) {
   const hid_t dataset = H5Dopen2(file, name, H5P_DEFAULT), space = H5Dget_space(dataset);
@@ -143,7 +143,7 @@ void set_number_attribute(hid_t file, const char* group, const char* name, std::
   H5Gclose(where);
 }
 
-/// Replaces a data set by one of other type, shape, chunks or filters; no content.
+/// An empty data set of another type, shape, chunk size or filters that replaces a data set.
 struct Replacement {
   hid_t type = H5T_STD_I64LE;
   std::vector<hsize_t> shape{12};
@@ -176,7 +176,7 @@ void set_extent(hid_t file, const char* name, hsize_t rows) {
   H5Dclose(dataset);
 }
 
-/// Puts the bytes of a chunk as they are.
+/// Writes the bytes of a chunk unchanged.
 void set_chunk(hid_t file, const char* name, const std::string& bytes) {
   const hid_t dataset = H5Dopen2(file, name, H5P_DEFAULT);
   const hsize_t at[] = {0, 0};
@@ -190,18 +190,18 @@ struct HostileCase {
   const char* message;
 };
 
-/// How GoogleTest shows a case.
+/// GoogleTest shows the name of a case.
 void PrintTo(const HostileCase& shown, std::ostream* out) { *out << shown.name; }
 
 const double kInfinity = std::numeric_limits<double>::infinity();
 
 const HostileCase kCases[] = {
-    {"offset falls", [](hid_t f) { set_offset(f, "/molecules/atom_offset", 3, 1); },
+    {"offset decreases", [](hid_t f) { set_offset(f, "/molecules/atom_offset", 3, 1); },
      "atom_offset decreases at entry 2"},
-    {"offset negative", [](hid_t f) { set_offset(f, "/molecules/bond_offset", 1, -5); }, "bond_offset decreases"},
-    {"offset starts late", [](hid_t f) { set_offset(f, "/molecules/atom_offset", 0, 1); },
+    {"negative offset", [](hid_t f) { set_offset(f, "/molecules/bond_offset", 1, -5); }, "bond_offset decreases"},
+    {"offset does not begin at 0", [](hid_t f) { set_offset(f, "/molecules/atom_offset", 0, 1); },
      "atom_offset does not begin at 0"},
-    {"offset ends beyond", [](hid_t f) { set_offset(f, "/molecules/atom_offset", 12, 1LL << 60); },
+    {"offset beyond the end", [](hid_t f) { set_offset(f, "/molecules/atom_offset", 12, 1LL << 60); },
      "atom_offset ends at"},
     {"molecule without atoms", [](hid_t f) { set_offset(f, "/molecules/atom_offset", 1, 0); },
      "molecule 0 has 0 atoms"},
@@ -223,7 +223,7 @@ const HostileCase kCases[] = {
        set_byte(f, "/bonds/features", {0, 1}, 6);
      },
      "molecule 0: bond 0, column 1 has the invalid value 6"},
-    {"bond leaves its molecule",
+    {"bond outside its molecule",
      [](hid_t f) {
        set_element(f, "/bonds/atoms", {1, 0}, std::uint16_t{3}, H5T_NATIVE_UINT16);
      },
@@ -255,15 +255,15 @@ const HostileCase kCases[] = {
        set_text_attribute(f, "/targets", "kind", "binary");
      },
      "target"},
-    {"kind unknown", [](hid_t f) { set_text_attribute(f, "/targets", "kind", "guess"); }, "unknown task kind 'guess'"},
+    {"unknown kind", [](hid_t f) { set_text_attribute(f, "/targets", "kind", "guess"); }, "unknown task kind 'guess'"},
     {"kind differs", [](hid_t f) { set_text_attribute(f, "/targets", "kind", "binary"); }, "task and kind differ"},
     {"classes", [](hid_t f) { set_number_attribute(f, "/targets", "classes", -1); }, "are inconsistent"},
-    {"units short",
+    {"too few units",
      [](hid_t f) {
        replace(f, "/targets/units", {H5T_C_S1, {1}, 0});
      },
      "are inconsistent"},
-    {"names claim the moon",
+    {"huge number of names",
      [](hid_t f) {
        replace(f, "/targets/names", {H5T_C_S1, {1ULL << 40}, 0});
      },
@@ -278,13 +278,13 @@ const HostileCase kCases[] = {
        replace(f, "/targets/names", {H5T_STD_I64LE, {2}, 0});
      },
      "is not text"},
-    {"split above", [](hid_t f) { set_offset(f, "/splits/published/train", 2, 12); },
+    {"split index too large", [](hid_t f) { set_offset(f, "/splits/published/train", 2, 12); },
      "split 'published' contains molecule 12, but the number of molecules is 12"},
-    {"split below", [](hid_t f) { set_offset(f, "/splits/published/train", 2, -1); }, "contains molecule -1"},
-    {"split is no group", [](hid_t f) { replace(f, "/splits/x", {}); }, "group x cannot be opened"},
+    {"negative split index", [](hid_t f) { set_offset(f, "/splits/published/train", 2, -1); }, "contains molecule -1"},
+    {"split is not a group", [](hid_t f) { replace(f, "/splits/x", {}); }, "group x cannot be opened"},
     {"rejected row", [](hid_t f) { set_offset(f, "/rejected/row", 0, -3); }, "a rejected row has a negative number"},
     {"rejected lengths", [](hid_t f) { set_extent(f, "/rejected/row", 1); }, "rejected rows differ in length"},
-    {"featuriser unknown", [](hid_t f) { set_text_attribute(f, "/", "featurizer", "phlogiston v9"); }, "phlogiston v9"},
+    {"unknown featuriser", [](hid_t f) { set_text_attribute(f, "/", "featurizer", "phlogiston v9"); }, "phlogiston v9"},
     {"featuriser hash", [](hid_t f) { set_text_attribute(f, "/", "featurizer_hash", "0123"); },
      "hash of its featuriser"},
     {"inner version", [](hid_t f) { set_number_attribute(f, "/", "format_version", 7); }, "format_version is 7"},
@@ -335,24 +335,24 @@ const HostileCase kCases[] = {
      "unexpected filters"},
     {"no chunk", [](hid_t f) { replace(f, "/molecules/row", {}); }, "row has more rows than its data can contain"},
     {"rows without bytes", [](hid_t f) { set_extent(f, "/molecules/row", 1ULL << 50); }, "has more rows"},
-    {"a chunk too few", [](hid_t f) { set_extent(f, "/molecules/row", 13); }, "differ in length"},
-    {"chunk of rubbish", [](hid_t f) { set_chunk(f, "/molecules/row", std::string(60, 'x')); },
+    {"missing chunk", [](hid_t f) { set_extent(f, "/molecules/row", 13); }, "differ in length"},
+    {"invalid chunk", [](hid_t f) { set_chunk(f, "/molecules/row", std::string(60, 'x')); },
      "row has a chunk with a wrong checksum"},
     {"chunk too large", [](hid_t f) { set_chunk(f, "/molecules/row", std::string(300, 'x')); }, "a missing chunk"},
 };
 
 class HostileStore : public testing::TestWithParam<HostileCase> {};
 
-TEST_P(HostileStore, IsRefused) {
+TEST_P(HostileStore, IsAnErrorThatNamesTheFile) {
   const Folder folder;
   const std::string path = folder / "a.h5";
-  write_store(path, victim());
+  write_store(path, sample_set());
   const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
   ASSERT_GE(file, 0);
   GetParam().change(file);
   ASSERT_GE(H5Fclose(file), 0);
   std::string bytes = read_file(path);
-  stamp(bytes);
+  update_header(bytes);
   put_file(path, bytes);
   const std::string message = file_error([&] { use_store(path); });
   EXPECT_NE(message.find(GetParam().message), std::string::npos) << message;
@@ -367,8 +367,8 @@ INSTANTIATE_TEST_SUITE_P(Cases, HostileStore, testing::ValuesIn(kCases), [](cons
   return name;
 });
 
-// Topology and edge of all tokens: molecule 0 of an archive of format version 1.
-TEST(HostileStore, PairsOfOlderStoresAreCheckedToo) {
+// Topology and edge of all tokens, for molecule 0 of a store of format version 1.
+TEST(HostileStore, PairsOfOldStoresAreChecked) {
   const Folder folder;
   for (const char* column : {"/pairs/topology", "/pairs/edge"}) {
     const std::string path = folder / "old.h5";
@@ -378,21 +378,21 @@ TEST(HostileStore, PairsOfOlderStoresAreCheckedToo) {
     set_byte(file, column, {1}, 60);
     H5Fclose(file);
     std::string bytes = read_file(path);
-    stamp(bytes);
+    update_header(bytes);
     put_file(path, bytes);
     EXPECT_NE(file_error([&] { use_store(path); }).find("has the invalid codes"), std::string::npos) << column;
   }
 }
 
-TEST(HostileStore, TheTestItselfCanStampAValidStore) {
+TEST(HostileStore, UpdatingTheHeaderOfAValidStoreChangesNothing) {
   const Folder folder;
-  std::string bytes = bytes_of_victim();
-  const std::string stamped = [&] {
+  std::string bytes = sample_bytes();
+  const std::string updated = [&] {
     auto copy = bytes;
-    stamp(copy);
+    update_header(copy);
     return copy;
   }();
-  EXPECT_TRUE(bytes == stamped);
+  EXPECT_TRUE(bytes == updated);
 }
 
 }  // namespace

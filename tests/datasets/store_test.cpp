@@ -1,4 +1,4 @@
-// The store: what is written comes back, atomically, the same for any number of threads, and small.
+// Stores: round trips, atomic writes, equal files for any number of threads, and their chunk codec.
 #include "datasets/store/store.hpp"
 
 #include <gtest/gtest.h>
@@ -62,24 +62,24 @@ void expect_same(const MoleculeSet& a, const MoleculeSet& b) {
 
 void expect_same_pairs(const MoleculeSet& set, const Store& store) {
   for (std::int64_t g = 0; g < set.size(); ++g) {
-    const PairRelations expected = pair_relations(set.graph(g)), got = store.pairs(g);
-    EXPECT_EQ(expected.topology, got.topology) << "molecule " << g;
-    EXPECT_EQ(expected.edge, got.edge) << "molecule " << g;
+    const PairRelations expected = pair_relations(set.graph(g)), actual = store.pairs(g);
+    EXPECT_EQ(expected.topology, actual.topology) << "molecule " << g;
+    EXPECT_EQ(expected.edge, actual.edge) << "molecule " << g;
   }
 }
 
-/// Sizes around every edge: one atom, the largest with stored pairs, the first without, far above.
+/// Sizes at each limit: one atom, the largest with stored pairs (254), the smallest without (255), and far above.
 std::vector<int> ragged_sizes() {
   std::vector<int> sizes{1, 2, 254, 255, 1, 300, 24, 17};
   for (int i = 0; i < 100; ++i) sizes.push_back(1 + i * 7 % 40);
   return sizes;
 }
 
-TEST(Store, BringsBackWhatWasWritten) {
+TEST(Store, RoundTripsEverything) {
   for (const Features features : kFeatureSets) {
     for (const bool pairs : {true, false}) {
       for (const std::int64_t chunk : {1, 7, 1000, 1 << 16}) {
-        if (chunk == 1 && pairs) continue;  // 300,000 chunks of one element show nothing that 7 does not
+        if (chunk == 1 && pairs) continue;  // 300,000 chunks of one element test nothing that size 7 does not
         SCOPED_TRACE(testing::Message() << to_string(features) << " pairs " << pairs << " chunk " << chunk);
         const Folder folder;
         const MoleculeSet set = make_set(chunk < 1000 ? std::vector<int>{1, 5, 9, 2} : ragged_sizes(), features);
@@ -122,7 +122,7 @@ TEST(Store, FragmentsKeepTheirUnreachablePairs) {
   EXPECT_EQ(store.pairs(1).topology[1 * 7 + 4], kUnreachable);
 }
 
-TEST(Store, HoldsNumbersForHeads) {
+TEST(Store, KeepsInputColumns) {
   const Folder folder;
   MoleculeSet set = make_set({4, 7});
   set.input_names = {"logD", "pKa"};
@@ -143,7 +143,7 @@ TEST(Store, HoldsNumbersForHeads) {
   EXPECT_EQ(loaded.graph(1).num_inputs, 2);
 }
 
-TEST(Store, HoldsNoMoleculesNoTargets) {
+TEST(Store, MayHaveNoMoleculesAndNoTargets) {
   const Folder folder;
   MoleculeSet set;
   write_store(folder / "empty.h5", set);
@@ -153,7 +153,7 @@ TEST(Store, HoldsNoMoleculesNoTargets) {
   expect_same(set, Store(folder / "one.h5").load());
 }
 
-TEST(Store, HoldsClasses) {
+TEST(Store, KeepsClasses) {
   const Folder folder;
   MoleculeSet set;
   set.task = {TaskKind::multiclass, {"colour"}, {""}, 3, {"red", "green", "blue"}};
@@ -168,7 +168,7 @@ TEST(Store, IsTheSameForAnyNumberOfThreads) {
   StoreWriterOptions options;
   options.chunk = 512;  // many more chunks than the queue holds
   std::vector<std::string> bytes, created;
-  // The time of creation is the one thing that may differ: again, if the second changed meanwhile.
+  // Only the time of creation may differ. Repeat if the second has changed.
   do {
     bytes.clear();
     created.clear();
@@ -183,7 +183,7 @@ TEST(Store, IsTheSameForAnyNumberOfThreads) {
   EXPECT_TRUE(bytes[0] == bytes[2]);
 }
 
-TEST(Store, LeavesNothingWhenAbandoned) {
+TEST(Store, LeavesNoFileIfUnfinished) {
   const Folder folder;
   const MoleculeSet set = make_set(ragged_sizes());
   {
@@ -195,7 +195,7 @@ TEST(Store, LeavesNothingWhenAbandoned) {
   EXPECT_EQ(folder.files(), 0u);
 }
 
-TEST(Store, KeepsTheOldFileUntilTheNewOneIsWhole) {
+TEST(Store, KeepsTheOldFileUntilTheNewOneIsComplete) {
   const Folder folder;
   const MoleculeSet old_set = make_set({3}), set = make_set({4, 5});
   write_store(folder / "a.h5", old_set);
@@ -207,11 +207,11 @@ TEST(Store, KeepsTheOldFileUntilTheNewOneIsWhole) {
     writer.finish();
   }
   expect_same(set, Store(folder / "a.h5").load());
-  expect_same(old_set, open_store.load());  // the file that was open lives on
+  expect_same(old_set, open_store.load());  // an open store still reads the old file
   EXPECT_EQ(folder.files(), 1u);
 }
 
-TEST(Store, SaysWhereItCannotWrite) {
+TEST(Store, WriteErrorsNameTheReason) {
   const Folder folder;
   const MoleculeSet set = make_set({3});
   EXPECT_NE(file_error([&] { write_store(folder / "no/such/folder/a.h5", set); }).find("No such file"),
@@ -222,12 +222,12 @@ TEST(Store, SaysWhereItCannotWrite) {
   EXPECT_THROW(writer.split("a/b", {}), UsageError);
 }
 
-TEST(Store, AFullDiskIsAnError) {
+TEST(Store, FullDiskIsAnError) {
   const Folder folder;
   const MoleculeSet set = make_set(ragged_sizes());
   rlimit old_limit{};
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &old_limit), 0);
-  const auto old_handler = std::signal(SIGXFSZ, SIG_IGN);  // then write() fails as on a full disk
+  const auto old_handler = std::signal(SIGXFSZ, SIG_IGN);  // write() then fails as on a full disk
   for (const rlim_t most : {100, 5'000, 20'000, 60'000}) {
     const rlimit limit{most, old_limit.rlim_max};
     setrlimit(RLIMIT_FSIZE, &limit);
@@ -242,11 +242,11 @@ TEST(Store, AFullDiskIsAnError) {
     EXPECT_EQ(folder.files(), 0u);
   }
   std::signal(SIGXFSZ, old_handler);
-  write_store(folder / "a.h5", set);  // and the library is still usable
+  write_store(folder / "a.h5", set);  // the library is still usable
   expect_same(set, Store(folder / "a.h5").load());
 }
 
-TEST(Store, MovesAndServesManyThreads) {
+TEST(Store, CanBeMovedAndReadByManyThreads) {
   const Folder folder;
   const MoleculeSet set = make_set(ragged_sizes());
   write_store(folder / "a.h5", set, {true, 2, 300});
@@ -265,7 +265,7 @@ TEST(Store, MovesAndServesManyThreads) {
   EXPECT_THROW(store.pairs(-1), UsageError);
 }
 
-TEST(Store, IsToldFromOtherFiles) {
+TEST(Store, IsDistinguishedFromOtherFiles) {
   const Folder folder;
   write_store(folder / "a.h5", make_set({3}));
   write_file_atomically(folder / "b.csv", "smiles\nC\n");
@@ -277,9 +277,9 @@ TEST(Store, IsToldFromOtherFiles) {
   EXPECT_NE(file_error([&] { use_store(folder / "missing"); }).find("No such file"), std::string::npos);
 }
 
-TEST(ChunkCodec, ChecksumsAsPublished) {
-  // Test vectors of Fletcher-32 for little-endian words, their bytes swapped pairwise because HDF5 reads big-endian
-  // ones.
+TEST(ChunkCodec, ChecksumsMatchPublishedTestVectors) {
+  // Test vectors of Fletcher-32 for little-endian words. Their bytes are swapped in pairs because HDF5 reads big-endian
+  // words.
   const auto of = [](std::string_view text) { return fletcher32(std::as_bytes(std::span(text.data(), text.size()))); };
   EXPECT_EQ(of("badcfe"), 0x56502D2Au);    // "abcdef"
   EXPECT_EQ(of("badcfehg"), 0xEBE19591u);  // "abcdefgh"
@@ -288,7 +288,7 @@ TEST(ChunkCodec, ChecksumsAsPublished) {
   EXPECT_EQ(of("\xFF\xFF"), 0xFFFFFFFFu);  // a multiple of 65,535 that is not 0
 }
 
-TEST(ChunkCodec, GoesThereAndBack) {
+TEST(ChunkCodec, RoundTripsAndDetectsDamage) {
   std::mt19937 random(1);
   for (const std::size_t element : {1u, 2u, 4u, 8u}) {
     for (const std::size_t elements : {1u, 3u, 4096u, 100'001u}) {
@@ -323,9 +323,9 @@ TEST(Files, HashesAndWrites) {
   EXPECT_NE(file_error([&] { write_file_atomically("", "x"); }).find("empty"), std::string::npos);
 }
 
-// Made before targets were kept in double: a table of y = 0.1, blank, -77.7 and z = 1, 2.5, 16777217, which float32
-// rounds.
-TEST(Store, OneOfFloat32TargetsIsStillRead) {
+// Made before targets were stored in double: a table with y = 0.1, missing, -77.7 and z = 1, 2.5, 16777217, which
+// float32 rounds.
+TEST(Store, ReadsOldStoresWithFloat32Targets) {
   const Folder folder;
   put_unzipped(MOLGRAPH_ARCHIVES_DIR "/float32_targets.h5.gz", folder / "old.h5");
   const MoleculeSet set = Store(folder / "old.h5").load();

@@ -25,33 +25,33 @@ using Indices = std::vector<std::int64_t>;
 
 std::array<const Indices*, 3> parts_of(const Split& split) { return {&split.train, &split.valid, &split.test}; }
 
-/// How many of a part have this class of this target.
+/// Number of molecules of a set that have this class of this target.
 std::int64_t count_of(const ClassLabels& labels, const Indices& part, std::size_t target, int label) {
   return std::ranges::count_if(
       part, [&](std::int64_t g) { return labels.of[static_cast<std::size_t>(g) * labels.targets + target] == label; });
 }
 
-/// `positives` of `count` molecules, spread by a fixed rule.
+/// `count` molecules with `positives` positive labels, distributed by a fixed rule.
 ClassLabels one_target(std::int64_t count, std::int64_t positives) {
   ClassLabels labels{1, std::vector<std::int32_t>(static_cast<std::size_t>(count), 0)};
   for (std::int64_t k = 0; k < positives; ++k) labels.of[static_cast<std::size_t>(k * 7919 % count)] = 1;
   return labels;
 }
 
-TEST(Stratify, FewPositivesReachEveryPart) {
+TEST(Stratify, FewPositivesReachEverySet) {
   for (const std::int64_t positives : {3, 5, 12, 40}) {
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
       const ClassLabels labels = one_target(401, positives);
       const Split split = stratified_split(401, labels, {0.8, 0.1, 0.1}, seed);
       const Split plain = random_split(401, {0.8, 0.1, 0.1}, seed);
       for (std::size_t p = 0; p < 3; ++p) {
-        EXPECT_EQ(parts_of(split)[p]->size(), parts_of(plain)[p]->size()) << "the sizes are those of a random split";
+        EXPECT_EQ(parts_of(split)[p]->size(), parts_of(plain)[p]->size()) << "the same sizes as a random split";
         const double share = static_cast<double>(positives) * (p == 0 ? 0.8 : 0.1);
         const auto found = static_cast<double>(count_of(labels, *parts_of(split)[p], 0, 1));
         EXPECT_GE(found, 1) << positives << " positives, part " << p;
         EXPECT_NEAR(found, share, positives < 12 ? 1.5 : 1.01) << positives << " positives, part " << p;
       }
-      EXPECT_EQ(split.test, stratified_split(401, labels, {0.8, 0.1, 0.1}, seed).test) << "equal seeds, equal parts";
+      EXPECT_EQ(split.test, stratified_split(401, labels, {0.8, 0.1, 0.1}, seed).test) << "equal seeds give equal sets";
     }
   }
   const ClassLabels labels = one_target(401, 40);
@@ -59,13 +59,13 @@ TEST(Stratify, FewPositivesReachEveryPart) {
             stratified_split(401, labels, {0.8, 0.1, 0.1}, 1).test);
 }
 
-TEST(Stratify, WithoutClassesItIsTheRandomSplit) {
+TEST(Stratify, EqualsTheRandomSplitWithoutClasses) {
   const Split plain = random_split(100, {0.8, 0.1, 0.1}, 3), split = stratified_split(100, {}, {0.8, 0.1, 0.1}, 3);
   EXPECT_EQ(split.train, plain.train);
   EXPECT_EQ(split.test, plain.test);
 }
 
-TEST(Stratify, ManyTargetsWithGaps) {
+TEST(Stratify, SupportsManyTargetsWithMissingLabels) {
   constexpr std::size_t kTargets = 12;
   constexpr std::int64_t kCount = 2000;
   ClassLabels labels{kTargets};
@@ -91,14 +91,14 @@ TEST(Stratify, ManyTargetsWithGaps) {
     }
 }
 
-TEST(Stratify, FoldsShareTheClassesAndTheirRest) {
+TEST(Stratify, TestAndValidationSetsOfFoldsAreStratified) {
   const ClassLabels labels = one_target(203, 10);
   const auto folds = k_fold_splits(203, {}, 5, {0.8, 0.1, 0.1}, 0, labels);
   ASSERT_EQ(folds.size(), 5u);
   Indices tested;
   for (const Split& fold : folds) {
     EXPECT_EQ(count_of(labels, fold.test, 0, 1), 2);
-    EXPECT_EQ(count_of(labels, fold.valid, 0, 1), 1) << "0.1 / 0.9 of the 8 that remain";
+    EXPECT_EQ(count_of(labels, fold.valid, 0, 1), 1) << "0.1 / 0.9 of the remaining 8";
     EXPECT_NEAR(static_cast<double>(fold.test.size()), 40.6, 0.7);
     tested.insert(tested.end(), fold.test.begin(), fold.test.end());
   }
@@ -107,7 +107,7 @@ TEST(Stratify, FoldsShareTheClassesAndTheirRest) {
   EXPECT_EQ(tested.size(), 203u);
 }
 
-TEST(Stratify, EveryClassOfMulticlass) {
+TEST(Stratify, StratifiesEveryClassOfMulticlass) {
   ClassLabels labels{1};
   for (int g = 0; g < 300; ++g) labels.of.push_back(static_cast<std::int32_t>(g < 200 ? 0 : g < 290 ? 1 : 2));
   const Split split = stratified_split(300, labels, {0.8, 0.1, 0.1}, 4);
@@ -134,7 +134,7 @@ class StratifiedLoadTest : public ::testing::Test {
   ScratchFolder folder;
 };
 
-TEST_F(StratifiedLoadTest, RandomSplitsOfTablesStoresAndTwoTables) {
+TEST_F(StratifiedLoadTest, StratifiesRandomSplitsOfTablesAndStores) {
   LoadOptions options;
   options.paths = {table("no", "yes")};
   options.split = SplitKind::random;
@@ -146,7 +146,7 @@ TEST_F(StratifiedLoadTest, RandomSplitsOfTablesStoresAndTwoTables) {
   load_to_store(options, folder.file("t.h5"));
   LoadOptions stored;
   stored.paths = {folder.file("t.h5")};
-  EXPECT_EQ(load_data(stored).split.test, data.split.test) << "a store is split as its table is";
+  EXPECT_EQ(load_data(stored).split.test, data.split.test) << "a store has the split of its table";
   stored.split = SplitKind::random;
   EXPECT_EQ(load_data(stored).split.test, data.split.test);
 
@@ -159,7 +159,7 @@ TEST_F(StratifiedLoadTest, RandomSplitsOfTablesStoresAndTwoTables) {
   for (const Split& fold : load_data(options).folds) EXPECT_EQ(positives(load_data(options), fold.test), 2);
 }
 
-TEST_F(StratifiedLoadTest, NumbersAreSplitAsEver) {
+TEST_F(StratifiedLoadTest, RegressionTargetsAreNotStratified) {
   std::string text = "smiles,y\n";
   for (int r = 0; r < 20; ++r)
     text += std::string(static_cast<std::size_t>(r + 1), 'C') + "," + std::to_string(r) + ".5\n";
@@ -170,7 +170,7 @@ TEST_F(StratifiedLoadTest, NumbersAreSplitAsEver) {
   EXPECT_THAT(data.notes, Not(Contains(HasSubstr("stratified"))));
 }
 
-TEST_F(StratifiedLoadTest, APartWithOneClassIsAWarning) {
+TEST_F(StratifiedLoadTest, SetWithOneClassCausesAWarning) {
   std::string text = "smiles,y,part\n";
   for (int r = 0; r < 60; ++r)
     text += std::string(static_cast<std::size_t>(r + 1), 'C') + "," + (r % 4 ? "0" : "1") + "," +

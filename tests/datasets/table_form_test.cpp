@@ -1,4 +1,5 @@
-// What the first lines of a table decide: separator, header, SMILES column, encoding; what is no table; and the limits.
+// What the first lines of a table determine (separator, header, SMILES column, encoding), files that are not tables,
+// and input limits.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -54,7 +55,7 @@ TableOptions with_header(bool yes) {
   return options;
 }
 
-TEST_F(TableFormTest, AFirstRowWithABadSmilesIsStillARow) {
+TEST_F(TableFormTest, FirstRowWithAnInvalidSmilesIsData) {
   for (const char* text :
        {"C1CC,5\nCCO,1\nCCN,2\n", "not a molecule,5\nCCO,1\nCCN,2\n", "C(,\nCCO,1\nCCN,2\n", "C1CC\nCCO\nCCN\n"}) {
     const ReadTable table = read("a.csv", text);
@@ -64,7 +65,7 @@ TEST_F(TableFormTest, AFirstRowWithABadSmilesIsStillARow) {
   }
 }
 
-TEST_F(TableFormTest, NamesStayNames) {
+TEST_F(TableFormTest, FirstRowWithNamesIsAHeader) {
   for (const char* text :
        {"compound,y\nCCO,1\nCCN,2\n", "what,y\nCCO,1\nCCN,2\n", "what,note\nCCO,x\nCCN,y\n", "what\nCCO\nCCN\n",
         "what,0,1,2\nCCO,5,6,7\nCCN,8,9,7\n", "what,y\nC1CC,1\nCCO,2\nCCN,3\n"}) {
@@ -74,10 +75,10 @@ TEST_F(TableFormTest, NamesStayNames) {
     EXPECT_NE(table.columns[0], "smiles") << text;
   }
   EXPECT_THAT(read("a.csv", "what,y\nCCO,1\nCCN,2\n").notes, HasSubstr("if it is data, use --no-header"));
-  EXPECT_THAT(read("a.csv", "smiles,y\nC1CC,1\nCCN,2\n").notes, IsEmpty()) << "nobody needs to be told";
+  EXPECT_THAT(read("a.csv", "smiles,y\nC1CC,1\nCCN,2\n").notes, IsEmpty()) << "a usual name needs no note";
 }
 
-TEST_F(TableFormTest, TheUserHasTheLastWord) {
+TEST_F(TableFormTest, OptionsOverrideTheGuess) {
   EXPECT_THAT(read("a.csv", "CCO,1\nCCN,2\n", with_header(true)).columns, ElementsAre("CCO", "1"));
   const ReadTable table = read("b.csv", "what,y\nCCO,1\nCCN,2\n", with_header(false));
   EXPECT_THAT(table.columns, ElementsAre("smiles", "column_2"));
@@ -89,18 +90,19 @@ TEST_F(TableFormTest, TheUserHasTheLastWord) {
   EXPECT_THAT(read("a.smi", "CCO a\nC b\n", with_header(true)).rows, SizeIs(1));
 }
 
-TEST_F(TableFormTest, WithoutAHeaderTheMoleculesMayStandElsewhere) {
+TEST_F(TableFormTest, AnyColumnMayContainTheMoleculesWithoutAHeader) {
   const ReadTable table = read("a.csv", "m1,CCO,1.5\nm2,C1CC,2.5\nm3,CCN,3\n");
   EXPECT_THAT(table.columns, ElementsAre("column_1", "smiles", "column_3"));
   EXPECT_THAT(table.rows, SizeIs(3));
   EXPECT_THAT(table.notes, HasSubstr("column 2"));
 }
 
-TEST_F(TableFormTest, CommonNamesAndCellsTellTheSmilesColumn) {
+TEST_F(TableFormTest, FindsTheSmilesColumnByNameAndCells) {
   EXPECT_EQ(read("a.csv", "id,Structure,y\n1,CCO,2\n").smiles, "Structure");
   EXPECT_EQ(read("a.csv", "id,Isomeric SMILES,y\n1,CCO,2\n").smiles, "Isomeric SMILES");
   EXPECT_EQ(read("a.csv", "name,drug_smiles\nN,CCO\nC,CCN\n").smiles, "drug_smiles");
-  EXPECT_EQ(read("a.csv", "structure,what,y\nfile1,CCO,2\nfile2,CC,3\n").smiles, "what") << "a name is no proof";
+  EXPECT_EQ(read("a.csv", "structure,what,y\nfile1,CCO,2\nfile2,CC,3\n").smiles, "what")
+      << "the cells decide, not the name";
   const ReadTable table = read("a.csv", "label,what,y\nfirst,CCO,2\nsecond,CC,3\n");
   EXPECT_EQ(table.smiles, "what");
   EXPECT_THAT(table.notes, AllOf(HasSubstr("'what'"), HasSubstr("-s")));
@@ -110,7 +112,7 @@ TEST_F(TableFormTest, CommonNamesAndCellsTellTheSmilesColumn) {
       << "its rows are invalid, not the table";
 }
 
-TEST_F(TableFormTest, NoSmilesColumnIsAnErrorThatNamesTheFlag) {
+TEST_F(TableFormTest, MissingSmilesColumnErrorNamesTheFlag) {
   EXPECT_THAT(message_of<DataError>([&] { read("a.csv", "label,y\nfirst,2\nsecond,3\n"); }),
               AllOf(HasSubstr("which column contains the SMILES"), HasSubstr("-s"), HasSubstr("label, y")));
   EXPECT_THAT(message_of<DataError>([&] { read("a.csv", "label,from,to\nfirst,CC,CCO\nsecond,CN,CCN\n"); }),
@@ -123,7 +125,7 @@ TEST_F(TableFormTest, NoSmilesColumnIsAnErrorThatNamesTheFlag) {
   EXPECT_THAT(read("a.csv", "label,y\nfirst,2\n", anything).rows, SizeIs(1));
 }
 
-TEST_F(TableFormTest, SemicolonsAndTabsInACsvAreSeen) {
+TEST_F(TableFormTest, DetectsSemicolonsAndTabsInACsv) {
   const ReadTable table = read("a.csv", "smiles;y;note\nCCO;1,5;a, b\nCCN;2,5;\"c;d\"\n");
   EXPECT_THAT(table.columns, ElementsAre("smiles", "y", "note"));
   EXPECT_THAT(table.rows, ElementsAre(Cells{"CCO", "1,5", "a, b"}, Cells{"CCN", "2,5", "c;d"}));
@@ -139,7 +141,7 @@ TEST_F(TableFormTest, SemicolonsAndTabsInACsvAreSeen) {
       << "--format tsv means tabs";
 }
 
-TEST_F(TableFormTest, ExcelsLineSaysTheSeparator) {
+TEST_F(TableFormTest, ReadsTheSeparatorLineOfExcel) {
   for (const char* first : {"sep=;\n", "SEP=;\r\n", "\"sep=;\"\n"}) {
     const ReadTable table = read("t.csv", std::string(first) + "smiles;y\nCCO;1.5\nCC;2.5\n");
     EXPECT_THAT(table.columns, ElementsAre("smiles", "y")) << first;
@@ -147,7 +149,7 @@ TEST_F(TableFormTest, ExcelsLineSaysTheSeparator) {
   }
   EXPECT_THAT(read("t.csv", "sep=|\nsmiles|y\nCCO|1,5;2\n").rows, ElementsAre(Cells{"CCO", "1,5;2"}));
   EXPECT_EQ(read("t.csv", "sep=\t\nsmiles\ty\nCCO\t1;2\n").format, TableFormat::tsv);
-  EXPECT_THAT(read("t.csv", "sep=x,smiles\n1,CCO\n").columns, ElementsAre("sep=x", "smiles")) << "a name";
+  EXPECT_THAT(read("t.csv", "sep=x,smiles\n1,CCO\n").columns, ElementsAre("sep=x", "smiles")) << "a column name";
 }
 
 TEST_F(TableFormTest, Latin1IsReadWithOneWarning) {
@@ -169,7 +171,7 @@ TEST_F(TableFormTest, Latin1IsReadWithOneWarning) {
   EXPECT_THAT(sdf.rows, ElementsAre(Cells{"", "\xC3\x84ther", "\xC2\xBD"}));
 }
 
-TEST_F(TableFormTest, WhatIsNoTextIsNamedWithAWayOut) {
+TEST_F(TableFormTest, BinaryFileErrorsSuggestAConversion) {
   const auto message = [&](const std::string& name, const std::string& head) {
     return message_of<FileError>([&] { read(name, head + std::string(100, '\x01') + "\n"); });
   };
@@ -188,7 +190,7 @@ TEST_F(TableFormTest, WhatIsNoTextIsNamedWithAWayOut) {
   EXPECT_THAT(read("b.csv", "BZh\n").columns, ElementsAre("BZh"));
 }
 
-TEST_F(TableFormTest, LongLinesAndManyColumnsAreRefused) {
+TEST_F(TableFormTest, TooLongLinesAndTooManyColumnsAreErrors) {
   const std::string long_cell(kMostRowBytes, 'x');
   EXPECT_THAT(message_of<DataError>([&] { read("a.csv", "smiles" + long_cell + ",y\nC,1\n"); }),
               AllOf(HasSubstr("first line"), HasSubstr("16 MiB")));
@@ -219,12 +221,12 @@ TEST_F(TableFormTest, WideTablesTakeLinearTime) {
   const ColumnNames names(csv.columns, "a.csv");
   for (std::size_t c = 0; c < csv.columns.size(); ++c) ASSERT_EQ(names.find(csv.columns[c]), static_cast<int>(c));
   EXPECT_THAT(read("a.sdf", sdf + "$$$$\n" + sdf + "$$$$\n").rows, SizeIs(2));
-  EXPECT_LT(std::clock() - begin, 10 * CLOCKS_PER_SEC) << "of this process";
+  EXPECT_LT(std::clock() - begin, 10 * CLOCKS_PER_SEC) << "CPU time of this process";
   EXPECT_THAT(message_of<DataError>([&] { read("b.sdf", sdf + "> <p>\n1\n\n> <q>\n1\n\n$$$$\n"); }),
               HasSubstr("100000 properties"));
 }
 
-TEST_F(TableFormTest, ALineThatIsTooLongIsABadRowAndShiftsNone) {
+TEST_F(TableFormTest, TooLongLineIsABadRowAndDoesNotShiftOthers) {
   const std::string endless(3 * kMostRowBytes + 7, 'x');
   for (const std::string& path : {folder.write("a.csv", "smiles,y\nC,1\nC," + endless + "\nN,2\n"),
                                   folder.write("a.smi", "C x\nC " + endless + "\nN y\n")}) {
@@ -239,8 +241,8 @@ TEST_F(TableFormTest, ALineThatIsTooLongIsABadRowAndShiftsNone) {
   }
 }
 
-// A fuzz finding: without names, the molecules were taken from a column that only a longer row had.
-TEST_F(TableFormTest, WithoutNamesTheFirstRowSaysHowManyColumnsThereAre) {
+// Found by fuzzing: without a header, the molecules were read from a column that only a longer row had.
+TEST_F(TableFormTest, FirstRowSetsTheNumberOfColumnsWithoutAHeader) {
   for (const char* text :
        {"CCO,1\nx,,,,,,,,CCCC,0\ny,,,,,,,,CCCC,0\n", "CCO,1\nc1cc,,,CCCC\nc1cc,,,CCCC\nc1ccccc1,1\nccc1,1\n"}) {
     TableOptions options = with_header(false);
@@ -250,23 +252,23 @@ TEST_F(TableFormTest, WithoutNamesTheFirstRowSaysHowManyColumnsThereAre) {
   }
 }
 
-struct Enough {};
+struct Interrupted {};
 
-TEST_F(TableFormTest, ReadingCanBeEnded) {
-  int looks = 0;
+TEST_F(TableFormTest, ReadingCanBeInterrupted) {
+  int calls = 0;
   TableOptions options;
   options.hooks.look = [&] {
-    if (++looks > 5) throw Enough{};
+    if (++calls > 5) throw Interrupted{};
   };
   std::string rows = "smiles,note\n";
   while (rows.size() < (10u << 20)) rows += "CCO," + std::string(1000, 'x') + "\n";
-  EXPECT_THROW(read("a.csv", rows, options), Enough);
-  looks = 0;
-  EXPECT_THROW(read("a.csv", "smiles," + rows, options), Enough);
-  const std::string pipe = folder.file("pipe.csv");  // without anybody at the other side
+  EXPECT_THROW(read("a.csv", rows, options), Interrupted);
+  calls = 0;
+  EXPECT_THROW(read("a.csv", "smiles," + rows, options), Interrupted);
+  const std::string pipe = folder.file("pipe.csv");  // no process writes to it
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
-  looks = 0;
-  EXPECT_THROW(TableReader(pipe, options), Enough);
+  calls = 0;
+  EXPECT_THROW(TableReader(pipe, options), Interrupted);
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ Table read(const std::string& path, const TableOptions& options = {}) {
     EXPECT_EQ(row.cells.size(), table.columns.size());
     table.rows.push_back(row);
   }
-  EXPECT_FALSE(reader.next(row)) << "the end is no place to go on from";
+  EXPECT_FALSE(reader.next(row)) << "no rows follow the end";
   return table;
 }
 
@@ -54,7 +54,7 @@ class TableReaderTest : public ::testing::Test {
   ScratchFolder folder;
 };
 
-TEST_F(TableReaderTest, PlainCsv) {
+TEST_F(TableReaderTest, ReadsPlainCsv) {
   const Table table = read_text("a.csv", "ID,SMILES,y\nm1,CCO,1.5\nm2,c1ccccc1,\n");
   EXPECT_EQ(table.format, TableFormat::csv);
   EXPECT_THAT(table.columns, ElementsAre("ID", "SMILES", "y"));
@@ -63,23 +63,23 @@ TEST_F(TableReaderTest, PlainCsv) {
   EXPECT_THAT(cells_of(table), ElementsAre(Cells{"m1", "CCO", "1.5"}, Cells{"m2", "c1ccccc1", ""}));
 }
 
-TEST_F(TableReaderTest, QuotesEmbeddedLinesAndDelimiters) {
+TEST_F(TableReaderTest, ReadsQuotesWithLinesAndDelimiters) {
   const Table table = read_text("a.csv", "smiles,note\nCCO,\"a, \"\"b\"\"\nsecond line\"\n\"CCN\",5\" pipe\nC,\"\"\n");
   EXPECT_THAT(cells_of(table),
               ElementsAre(Cells{"CCO", "a, \"b\"\nsecond line"}, Cells{"CCN", "5\" pipe"}, Cells{"C", ""}));
 }
 
-TEST_F(TableReaderTest, CarriageReturnsByteOrderMarkAndMissingLastNewline) {
+TEST_F(TableReaderTest, ReadsCrLfByteOrderMarkAndMissingLastNewline) {
   const Table table = read_text("a.csv", "\xEF\xBB\xBFsmiles,note\r\nCCO,\"x\r\ny\"\r\nCCN,z\r\nC,\"w\"");
   EXPECT_THAT(table.columns, ElementsAre("smiles", "note"));
   EXPECT_THAT(cells_of(table), ElementsAre(Cells{"CCO", "x\r\ny"}, Cells{"CCN", "z"}, Cells{"C", "w"}));
 }
 
-TEST_F(TableReaderTest, OldMacLineEnds) {
+TEST_F(TableReaderTest, ReadsOldMacLineEnds) {
   EXPECT_THAT(cells_of(read_text("a.csv", "smiles,y\rCCO,1\rC,2\r")), ElementsAre(Cells{"CCO", "1"}, Cells{"C", "2"}));
 }
 
-TEST_F(TableReaderTest, EmptyLinesShiftNoRow) {
+TEST_F(TableReaderTest, EmptyLinesDoNotShiftRows) {
   const Table table = read_text("a.csv", "\nsmiles\nCCO\n\n\nCCN\n\n\n\n");
   EXPECT_THAT(cells_of(table), ElementsAre(Cells{"CCO"}, Cells{""}, Cells{""}, Cells{"CCN"}));
 }
@@ -91,7 +91,7 @@ TEST_F(TableReaderTest, ShortRowsAreFilledAndLongOnesReported) {
   EXPECT_THAT(table.rows[0].problem, IsEmpty());
   EXPECT_THAT(table.rows[1].cells, ElementsAre("CCN", "1"));
   EXPECT_THAT(table.rows[1].problem, HasSubstr("3 cells, but the table has 2 columns"));
-  EXPECT_THAT(table.rows[2].problem, IsEmpty()) << "surplus empty cells are harmless";
+  EXPECT_THAT(table.rows[2].problem, IsEmpty()) << "surplus empty cells are ignored";
 }
 
 TEST_F(TableReaderTest, BytesOfACellAreKept) {
@@ -100,23 +100,23 @@ TEST_F(TableReaderTest, BytesOfACellAreKept) {
   EXPECT_THAT(cells_of(table), ElementsAre(Cells{strange, " 1 "}));
 }
 
-TEST_F(TableReaderTest, NeverClosedQuotationMarkNamesItsRow) {
+TEST_F(TableReaderTest, UnclosedQuotationMarkErrorNamesItsRow) {
   const std::string path = folder.write("a.csv", "smiles,y\nCCO,1\nCCN,\"2\nC,3\n");
   EXPECT_THAT(message_of<DataError>([&] { read(path); }), AllOf(HasSubstr("a.csv, row 2:"), HasSubstr("never closed")));
 }
 
-TEST_F(TableReaderTest, HeaderlessCsv) {
+TEST_F(TableReaderTest, ReadsCsvWithoutHeader) {
   const Table table = read_text("a.csv", "CCO,1\nCCN,2\n");
   EXPECT_THAT(table.columns, ElementsAre("smiles", "column_2"));
   EXPECT_THAT(table.rows, SizeIs(2));
-  // A first column that is called like a molecule, but beside a column named smiles.
+  // The name of the first column is a valid SMILES, but another column is named smiles.
   EXPECT_THAT(read_text("b.csv", "N,smiles\n3,CCN\n").rows, SizeIs(1));
   TableOptions options;
   options.no_header = true;
   EXPECT_THAT(read_text("c.csv", "smiles,y\nCCN,2\n", options).rows, SizeIs(2));
 }
 
-TEST_F(TableReaderTest, ChosenColumns) {
+TEST_F(TableReaderTest, UsesNamedColumns) {
   TableOptions options;
   options.smiles_column = "STRUCTURE";
   options.id_column = "y";
@@ -128,10 +128,10 @@ TEST_F(TableReaderTest, ChosenColumns) {
               AllOf(HasSubstr("no column 'mol'"), HasSubstr("smiles, structure, y")));
   EXPECT_EQ(read_text("b.csv", "name,canonical_smiles\nx,C\n").smiles, 1);
   EXPECT_EQ(read_text("c.csv", "text,other\nC,C\n").smiles, 0);
-  EXPECT_EQ(read_text("d.csv", "name,y\nC,1\n").id, -1) << "the SMILES column is no id";
+  EXPECT_EQ(read_text("d.csv", "name,y\nC,1\n").id, -1) << "the SMILES column is not an id";
 }
 
-TEST_F(TableReaderTest, Tsv) {
+TEST_F(TableReaderTest, ReadsTsv) {
   EXPECT_THAT(cells_of(read_text("a.tsv", "smiles\ty\nCCO\t1,5\n")), ElementsAre(Cells{"CCO", "1,5"}));
 }
 
@@ -179,7 +179,7 @@ TEST_F(TableReaderTest, SdfPropertyNamedSmilesDoesNotCollide) {
   EXPECT_THAT(table.rows[0].mol_block, IsEmpty()) << "the user chose the property's text as the molecule";
 }
 
-TEST_F(TableReaderTest, GzipOfSeveralMembers) {
+TEST_F(TableReaderTest, ReadsSeveralGzipMembers) {
   const std::string members = gzip("smiles,y\nCC") + gzip("") + gzip("O,1\nC,2\n");
   const std::string path = folder.write("a.csv.gz", members + std::string(7, '\0'));
   EXPECT_THAT(cells_of(read(path)), ElementsAre(Cells{"CCO", "1"}, Cells{"C", "2"}));
@@ -202,7 +202,7 @@ TEST_F(TableReaderTest, DamagedGzipIsAFileError) {
   EXPECT_THAT(message(whole + "tail"), HasSubstr("other bytes follow"));
 }
 
-TEST_F(TableReaderTest, StandardInputIsGuessedFromItsFirstLines) {
+TEST_F(TableReaderTest, FormatOfStandardInputIsGuessed) {
   const auto format_of = [&](const std::string& content) {
     const RedirectedInput input(folder.write("in", content));
     return read("-").format;
@@ -219,7 +219,7 @@ TEST_F(TableReaderTest, StandardInputIsGuessedFromItsFirstLines) {
   EXPECT_EQ(format_of(gzip("smiles,y\nCCO,1\n")), TableFormat::csv);
 }
 
-TEST_F(TableReaderTest, MissingEmptyAndUtf16Files) {
+TEST_F(TableReaderTest, MissingEmptyAndUtf16FilesAreErrors) {
   EXPECT_THAT(message_of<FileError>([&] { read(folder.file("none.csv")); }), HasSubstr("none.csv"));
   EXPECT_THAT(message_of<FileError>([&] { read(folder.file("")); }), HasSubstr("directory"));
   EXPECT_THAT(message_of<DataError>([&] { read_text("a.csv", ""); }), HasSubstr("is empty"));
@@ -228,7 +228,7 @@ TEST_F(TableReaderTest, MissingEmptyAndUtf16Files) {
   EXPECT_THAT(read_text("a.csv", "smiles,y\n").rows, IsEmpty());
 }
 
-TEST(QuoteCell, QuotesOnlyWhatNeedsIt) {
+TEST(QuoteCell, QuotesOnlyIfNecessary) {
   EXPECT_EQ(quote_cell("CCO", ','), "CCO");
   EXPECT_EQ(quote_cell("1,5", '\t'), "1,5");
   EXPECT_EQ(quote_cell("1,5", ','), "\"1,5\"");
@@ -236,7 +236,7 @@ TEST(QuoteCell, QuotesOnlyWhatNeedsIt) {
   EXPECT_EQ(quote_cell("a\r\nb", ','), "\"a\r\nb\"");
 }
 
-TEST(QuoteCell, WhatIsWrittenReadsBackTheSame) {
+TEST(QuoteCell, RoundTripsThroughTheReader) {
   const ScratchFolder folder;
   const Cells strange{"", "a,b", "\"", "\"\"x", "line\nline\r\n", "\r", " blank ", "tab\t"};
   std::string text = "smiles";
@@ -247,7 +247,7 @@ TEST(QuoteCell, WhatIsWrittenReadsBackTheSame) {
   EXPECT_THAT(cells_of(table), ElementsAre(strange));
 }
 
-TEST(TableFormatNames, OfOptionsAndFiles) {
+TEST(TableFormatNames, AreReadFromOptionsAndSuffixes) {
   EXPECT_EQ(table_format_from_string("TSV"), TableFormat::tsv);
   EXPECT_THAT(message_of<UsageError>([] { table_format_from_string("xlsx"); }), HasSubstr("xlsx"));
   EXPECT_EQ(format_by_suffix("x/y.SDF.gz"), TableFormat::sdf);

@@ -1,4 +1,4 @@
-// Which columns are targets, which words are labels, and what is said of both.
+// Choice of target columns, words that are labels, and the notes about both.
 #include "datasets/tables/targets.hpp"
 
 #include <gmock/gmock.h>
@@ -23,7 +23,7 @@ using testing::message_of;
 using ::testing::Not;
 using testing::ScratchFolder;
 
-/// A table of one column of labels over a dozen alkanes, cell after cell, over again.
+/// A table of alkanes with one column of labels, which repeats `cells` in order.
 std::string table_of(const std::vector<std::string>& cells, const std::string& column = "label", int rows = 12) {
   std::string text = "smiles," + column + "\n";
   for (int r = 0; r < rows; ++r)
@@ -41,7 +41,7 @@ class TargetsTest : public ::testing::Test {
   ScratchFolder folder;
 };
 
-TEST(Labels, WordsInAnyCase) {
+TEST(Labels, RecognisesWordsInAnyCase) {
   for (const char* word : {"yes", "Yes", " ACTIVE ", "true", "Positive", "1", "1.0"})
     EXPECT_TRUE(binary_label(word)->positive) << word;
   for (const char* word : {"no", "No", "inactive", "FALSE", "negative", "0", "-0.0"})
@@ -50,13 +50,13 @@ TEST(Labels, WordsInAnyCase) {
     EXPECT_FALSE(binary_label(word).has_value()) << word;
 }
 
-TEST(Labels, Censored) {
+TEST(Labels, RecognisesCensoredLabels) {
   for (const char* cell : {">50", "< 0.1", "<=3 nM", "~5", "\u2265 10", ">-2", ">.5"})
     EXPECT_TRUE(is_censored(cell)) << cell;
   for (const char* cell : {"50", "<b>x</b>", "a>5", "-5", "", "~", ">", "->5"}) EXPECT_FALSE(is_censored(cell)) << cell;
 }
 
-TEST_F(TargetsTest, KnownWordsAreBinaryByThemselves) {
+TEST_F(TargetsTest, KnownWordsAreBinaryByDefault) {
   for (const auto& [zero, one] :
        {std::pair{"No", "yes"}, {"inactive", "Active"}, {"FALSE", "True"}, {"negative", "POSITIVE"}, {"0", "1"}}) {
     const LoadedData data = load_text(table_of({one, zero, zero, "None"}));
@@ -66,14 +66,14 @@ TEST_F(TargetsTest, KnownWordsAreBinaryByThemselves) {
     EXPECT_EQ(data.set.targets[1], 0.0f) << zero;
     EXPECT_TRUE(std::isnan(data.set.targets[3])) << "None is a missing label";
     EXPECT_THAT(data.notes, Contains(AllOf(HasSubstr("binary labels in 'label'"), HasSubstr("1"))));
-    EXPECT_EQ(data.set.task.positive_label().empty(), std::string(one) == "1") << "numbers need no words";
+    EXPECT_EQ(data.set.task.positive_label().empty(), std::string(one) == "1") << "numbers have no words";
   }
   EXPECT_THAT(load_text(table_of({"Active", "inactive"})).set.task.class_labels, ElementsAre("inactive", "active"))
-      << "the alphabet would have it the other way round for yes and no, too: inactive is no";
+      << "inactive is class 0, although active is first in the alphabet";
   EXPECT_THAT(load_text(table_of({"active", "inactive"})).notes, Contains(HasSubstr("active is 1, inactive is 0")));
 }
 
-TEST_F(TargetsTest, TargetsOfDifferentWords) {
+TEST_F(TargetsTest, TargetsMayHaveDifferentWords) {
   const LoadedData data = load_text("smiles,a,b\nC,yes,inactive\nCC,no,active\nCCC,yes,\n");
   EXPECT_THAT(data.set.task.names, ElementsAre("a", "b"));
   EXPECT_EQ(data.set.task.kind, TaskKind::binary);
@@ -82,7 +82,7 @@ TEST_F(TargetsTest, TargetsOfDifferentWords) {
   EXPECT_EQ(data.set.targets[3], 1.0f);
 }
 
-TEST_F(TargetsTest, LabelsBesideNumbersAreLeftOutAndNamed) {
+TEST_F(TargetsTest, WordsNextToNumbersAreLeftOutAndNamed) {
   const LoadedData data = load_text("smiles,y,stock\nC,1.5,yes\nCC,2.5,no\nCCC,3,yes\n");
   EXPECT_THAT(data.set.task.names, ElementsAre("y"));
   EXPECT_EQ(data.set.task.kind, TaskKind::regression);
@@ -92,7 +92,7 @@ TEST_F(TargetsTest, LabelsBesideNumbersAreLeftOutAndNamed) {
   EXPECT_EQ(load_text("smiles,y,stock\nC,1.5,yes\nCC,2.5,no\nCCC,3,yes\n", options).set.task.kind, TaskKind::binary);
 }
 
-TEST_F(TargetsTest, OtherWordsNeedThePositiveOne) {
+TEST_F(TargetsTest, OtherWordsNeedAPositiveLabel) {
   LoadOptions options;
   options.target_columns = {"label"};
   const LoadedData two = load_text(table_of({"soluble", "insoluble"}), options);
@@ -113,12 +113,12 @@ TEST_F(TargetsTest, OtherWordsNeedThePositiveOne) {
       EXPECT_EQ(data.set.task.kind, TaskKind::binary);
       EXPECT_EQ(data.set.targets[0], first) << positive;
       EXPECT_EQ(data.set.targets[1], 1.0f - first) << positive;
-      EXPECT_EQ(data.set.task.positive_label(), first == 1.0f ? "soluble" : "insoluble") << "as the table has it";
+      EXPECT_EQ(data.set.task.positive_label(), first == 1.0f ? "soluble" : "insoluble") << "spelled as in the table";
     }
   }
 }
 
-TEST_F(TargetsTest, PositiveTurnsKnownLabelsRoundOrIsRefused) {
+TEST_F(TargetsTest, PositiveLabelSwapsKnownLabelsOrIsAnError) {
   LoadOptions options;
   options.positive = "no";
   EXPECT_EQ(load_text(table_of({"yes", "no"}), options).set.targets[0], 0.0f);
@@ -140,7 +140,7 @@ TEST_F(TargetsTest, PositiveTurnsKnownLabelsRoundOrIsRefused) {
               HasSubstr("not to regression"));
 }
 
-TEST_F(TargetsTest, AStoreKeepsItsLabels) {
+TEST_F(TargetsTest, StoresKeepTheirLabels) {
   LoadOptions words, two, from;
   words.paths = {folder.write("words.csv", table_of({"active", "inactive"}))};
   load_to_store(words, folder.file("words.h5"));
@@ -171,10 +171,10 @@ TEST_F(TargetsTest, ColumnsLeftOutForCensoredCellsAreNamed) {
                              Not(HasSubstr("note")))));
   EXPECT_THAT(message_of<DataError>([&] { load_text("smiles,ic50\nC,>50\nCC,>50\nCCC,low\n"); }),
               AllOf(HasSubstr("'ic50'"), HasSubstr("2 censored")))
-      << "where no target is left, the reason is in the error";
+      << "if no target is left, the error contains the reason";
 }
 
-TEST_F(TargetsTest, OutputsOfTheseProgramsAreNoTargets) {
+TEST_F(TargetsTest, ProgramOutputIsNotATarget) {
   const std::string names = "y_pred,Y_STD,y_pred_0,y_prob_high,status,reason,molgraph_status,nearest_distance,pred";
   std::string text = "smiles,y," + names + "\n";
   for (int r = 1; r < 5; ++r) text += std::string(static_cast<std::size_t>(r), 'C') + ",2.5,1,2,3,4,5,6,7,8,9\n";
@@ -183,10 +183,10 @@ TEST_F(TargetsTest, OutputsOfTheseProgramsAreNoTargets) {
   EXPECT_THAT(data.notes, Contains(AllOf(HasSubstr("y_pred"), HasSubstr("--target-columns"))));
   LoadOptions options;
   options.target_columns = {"y_pred"};
-  EXPECT_THAT(load_text(text, options).set.task.names, ElementsAre("y_pred")) << "a chosen column wins";
+  EXPECT_THAT(load_text(text, options).set.task.names, ElementsAre("y_pred")) << "a named column overrides the rules";
 }
 
-TEST_F(TargetsTest, ColumnsBesideAPredictionAreNoTargets) {
+TEST_F(TargetsTest, ColumnsNextToAPredictionAreNotTargets) {
   const std::string names =
       "y_pred,y_low,Y_HIGH,y_baseline,y_blend,domain_y,domain_similarity,domain_percentile,dose_low,domain_z";
   std::string text = "smiles,y," + names + "\n";
@@ -194,7 +194,7 @@ TEST_F(TargetsTest, ColumnsBesideAPredictionAreNoTargets) {
   EXPECT_THAT(load_text(text).set.task.names, ElementsAre("y", "dose_low", "domain_z"));
 }
 
-TEST_F(TargetsTest, BlankIsBlankForTargetsIdsAndParts) {
+TEST_F(TargetsTest, MissingCellsAreEqualForTargetsIdsAndSplits) {
   for (const char* blank : {"", " ", "NA", "NaN", "nan", "N/A", "null", "NULL", "None", "none", "-"}) {
     const std::string cell(blank);
     LoadOptions options;
@@ -204,7 +204,7 @@ TEST_F(TargetsTest, BlankIsBlankForTargetsIdsAndParts) {
         options);
     EXPECT_THAT(data.set.id, ElementsAre("1", "m2", "m3", "m4")) << "'" << cell << "'";
     EXPECT_TRUE(std::isnan(data.set.targets[1])) << "'" << cell << "'";
-    EXPECT_THAT(data.split.train, ElementsAre(0)) << "the other has no label: '" << cell << "'";
+    EXPECT_THAT(data.split.train, ElementsAre(0)) << "the other row has no label: '" << cell << "'";
     EXPECT_THAT(data.split.test, ElementsAre(3)) << "'" << cell << "'";
     LoadOptions grouped;
     grouped.split = SplitKind::group;
@@ -213,11 +213,12 @@ TEST_F(TargetsTest, BlankIsBlankForTargetsIdsAndParts) {
     std::string rows = "smiles,y,g\n";
     for (int r = 1; r <= 40; ++r)
       rows += std::string(static_cast<std::size_t>(r), 'C') + "," + std::to_string(r) + ".5," + cell + "\n";
-    EXPECT_EQ(load_text(rows, grouped).split.train.size(), 20u) << "without a group each is its own: '" << cell << "'";
+    EXPECT_EQ(load_text(rows, grouped).split.train.size(), 20u)
+        << "rows without a group are separate: '" << cell << "'";
   }
 }
 
-TEST_F(TargetsTest, TroublesOfOneKindAreOneLine) {
+TEST_F(TargetsTest, WarningsOfOneKindAreMerged) {
   std::string header = "smiles", rows;
   for (int t = 0; t < 70; ++t) header += ",t" + std::to_string(t);
   for (int r = 0; r < 40; ++r) {

@@ -1,4 +1,4 @@
-// Numbers as they are written into every table: no digit too few, none that is noise.
+// Numbers as written into tables: enough digits to read them back, and no digits that are noise.
 #include "datasets/system/text.hpp"
 
 #include <gtest/gtest.h>
@@ -29,14 +29,14 @@ TEST(NumberText, HasTheFewestDigitsThatReadBack) {
   }
 }
 
-TEST(NumberText, APredictionHasTheDigitsOfTheFloatItIsMadeOf) {
-  // Without scaling, or with a mean of the deviation's size: a float's own digits.
+TEST(NumberText, PredictionHasTheDigitsOfItsFloat) {
+  // Without scaling, or if mean and deviation have similar sizes: the digits of a float.
   EXPECT_EQ(number_text(static_cast<double>(0.1f), 1), "0.1");
   EXPECT_EQ(number_text(static_cast<double>(1e-7f), 1), "1e-07");
   EXPECT_EQ(number_text(3 + 2 * static_cast<double>(0.05f), 2), "3.1");
   EXPECT_EQ(number_text(0.0, 2), "0");
   EXPECT_EQ(number_text(std::nan(""), 2), "nan");
-  // A large mean: what a float of size 1 can say in units of the deviation is kept, and nothing finer.
+  // A large mean: the resolution is that of a float of size 1 in units of the deviation.
   std::mt19937_64 random(2);
   for (int k = 0; k < 2000; ++k) {
     const double unit = std::pow(10.0, -static_cast<double>(random() % 5));
@@ -49,7 +49,7 @@ TEST(NumberText, APredictionHasTheDigitsOfTheFloatItIsMadeOf) {
   EXPECT_EQ(number_text(-500000 + 0.05 * static_cast<double>(0.2f), 0.05), "-499999.99");
 }
 
-TEST(NumberText, AFloatNamesTheNumberItWasReadFrom) {
+TEST(NumberText, FloatGivesTheNumberItWasReadFrom) {
   EXPECT_EQ(number_of_digits(-1.77f), -1.77);
   EXPECT_TRUE(std::isnan(number_of_digits(std::nanf(""))));
 }

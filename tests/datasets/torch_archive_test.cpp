@@ -1,4 +1,4 @@
-// State dicts of torch.save: real archives, round trips, and every way in which a pickle or a zip can lie.
+// State dicts of torch.save: real archives, round trips, and malicious pickles and zip files.
 #include "datasets/archives/torch_archive.hpp"
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ std::vector<T> numbers(const StoredTensor& tensor) {
   return values;
 }
 
-/// The error that reading the file gives, or "" if it can be read.
+/// Error message of reading the file, or "" if it can be read.
 std::string error_of(const std::string& path) {
   try {
     read_state_dict(path);
@@ -43,18 +43,18 @@ std::string error_of(const std::string& path) {
   }
 }
 
-/// The same for an archive of this pickle and a storage "0" of `storage_bytes` bytes.
+/// error_of() for an archive of this pickle and a storage "0" of `storage_bytes` bytes.
 std::string error_of_pickle(const std::string& pickle, std::size_t storage_bytes = 24) {
   const ScratchFolder folder;
   write_archive(folder.file("a.pt"), pickle, storage_bytes);
   return error_of(folder.file("a.pt"));
 }
 
-#define EXPECT_REFUSED(error, part) EXPECT_NE((error).find(part), std::string::npos) << "it says: " << (error)
+#define EXPECT_REFUSED(error, part) EXPECT_NE((error).find(part), std::string::npos) << "message: " << (error)
 
 // --- archives that PyTorch 2.11 wrote (archives/make_archives.py) ---
 
-TEST(TorchArchive, ReadsWhatPyTorchWrites) {
+TEST(TorchArchive, ReadsArchivesOfPyTorch) {
   for (const char* name : {"plain.pt", "under_model.pt", "under_state_dict.pt"}) {
     const auto tensors = read_state_dict(kArchives + name);
     ASSERT_EQ(tensors.size(), 2u) << name;
@@ -96,7 +96,7 @@ TEST(TorchArchive, ReadsViewsAndSharedStorages) {
   EXPECT_EQ(floats(tensors.at("same")), floats(tensors.at("whole")));
 }
 
-TEST(TorchArchive, RefusesByNameWhatIsNoTensor) {
+TEST(TorchArchive, ErrorNamesContentThatIsNotATensor) {
   EXPECT_REFUSED(error_of(kArchives + "with_namespace.pt"), "argparse.Namespace");
   EXPECT_REFUSED(error_of(kArchives + "whole_module.pt"), "'torch.nn.modules.linear.Linear' is not allowed");
   EXPECT_REFUSED(error_of(kArchives + "old_format.pt"), "before 1.6");
@@ -112,9 +112,9 @@ TEST(TorchArchive, ReadsSafetensorsToo) {
   EXPECT_EQ(floats(read_state_dict(folder.file("a.safetensors")).at("w")), (std::vector<float>{1, 2}));
 }
 
-// --- our own writing ---
+// --- archives written by molgraph ---
 
-TEST(TorchArchive, RoundTripOfEveryType) {
+TEST(TorchArchive, RoundTripsEveryType) {
   const ScratchFolder folder;
   const double f64[] = {1.5, -0.0};
   const float f32[] = {1, 2, 3, 4, 5, 6};
@@ -140,9 +140,9 @@ TEST(TorchArchive, RoundTripOfEveryType) {
   EXPECT_THROW(write_state_dict(folder.file("no/such/folder/a.pt"), tensors), FileError);
 }
 
-// --- pickles that lie ---
+// --- malicious pickles ---
 
-TEST(HostilePickle, TheHonestOneIsRead) {
+TEST(HostilePickle, ValidPickleIsRead) {
   EXPECT_EQ(error_of_pickle(state_dict_of({tensor_pickle({2, 3}, {3, 1})})), "");
   EXPECT_EQ(error_of_pickle(state_dict_of({tensor_pickle({2, 3}, {1, 2})})), "");
 }
@@ -165,7 +165,7 @@ TEST(HostilePickle, NamesAreNeverCalled) {
   EXPECT_REFUSED(error_of_pickle("\x80\x02i__main__\nThing\n."), "opcode 0x69");
 }
 
-TEST(HostilePickle, TensorsMustLieInTheirStorage) {
+TEST(HostilePickle, TensorsMustBeInsideTheirStorage) {
   const auto error = [](std::vector<std::int64_t> sizes, std::vector<std::int64_t> strides, std::int64_t offset = 0,
                         std::int64_t count = 6) {
     return error_of_pickle(state_dict_of({tensor_pickle(sizes, strides, offset, count)}));
@@ -186,7 +186,7 @@ TEST(HostilePickle, TensorsMustLieInTheirStorage) {
   EXPECT_REFUSED(error({1}, {1}, -1), "invalid layout");
   EXPECT_REFUSED(error(std::vector<std::int64_t>(100, 1), std::vector<std::int64_t>(100, 1)), "64 dimensions");
   EXPECT_REFUSED(error({kHuge, 0}, {kHuge, kHuge}), "more elements than its storage");
-  EXPECT_EQ(error({0, 3}, {kHuge, kHuge}), "") << "no element lies outside";
+  EXPECT_EQ(error({0, 3}, {kHuge, kHuge}), "") << "no element is outside";
 }
 
 TEST(HostilePickle, StoragesMustBeRecordsOfTheArchive) {
@@ -199,21 +199,21 @@ TEST(HostilePickle, StoragesMustBeRecordsOfTheArchive) {
   EXPECT_REFUSED(error_of_pickle(state_dict_of({tensor_pickle({1}, {1}, 0, 1, "0", "Size")})), "are not supported");
 }
 
-// A thousand names for one storage would be a thousand copies.
+// A thousand tensors of one storage would need a thousand copies.
 TEST(HostilePickle, CopiesOfOneStorageAreLimited) {
   const std::vector<std::string> many(1000, tensor_pickle({100000}, {1}, 0, 100000));
   EXPECT_REFUSED(error_of_pickle(state_dict_of(many), 400000), "much larger than their storages");
 }
 
-TEST(HostilePickle, CyclesAndDepthCostNothing) {
-  // A list that holds itself; a dict that is its own value; a million nested tuples.
+TEST(HostilePickle, CyclesAndDeepNestingAreErrors) {
+  // A list that contains itself; a dict that is its own value; almost a million nested tuples; too many values.
   EXPECT_REFUSED(error_of_pickle(std::string("\x80\x02]q\0h\0a.", 9)), "it is not a dict");
   EXPECT_REFUSED(error_of_pickle(std::string("\x80\x02}q\0X\1\0\0\0ah\0s.", 15)), "the keys 'a'");
   EXPECT_REFUSED(error_of_pickle("\x80\x02N" + std::string(900'000, '\x85') + "."), "it is not a dict");
   EXPECT_REFUSED(error_of_pickle("\x80\x02" + std::string(1'500'000, 'N') + "."), "more than 1000000 values");
 }
 
-TEST(HostilePickle, DamagedOnesEndInAMessage) {
+TEST(HostilePickle, DamagedPicklesAreErrors) {
   const std::string good = state_dict_of({tensor_pickle({2, 3}, {3, 1})});
   for (std::size_t length = 0; length < good.size(); ++length)
     EXPECT_NE(error_of_pickle(good.substr(0, length)), "") << length;
@@ -235,15 +235,15 @@ TEST(HostilePickle, DamagedOnesEndInAMessage) {
                  "ends early");
 }
 
-TEST(HostilePickle, NamesTwiceAreRefused) {
+TEST(HostilePickle, DuplicateNamesAreErrors) {
   const std::string tensor = tensor_pickle({1}, {1});
   EXPECT_REFUSED(error_of_pickle("\x80\x02}(" + text_pickle("w") + tensor + text_pickle("w") + tensor + "u."),
                  "occurs twice");
 }
 
-// --- zips that lie ---
+// --- malicious zip files ---
 
-TEST(HostileZip, EveryDamagedByteEndsInAMessageOrInTheSameTensor) {
+TEST(HostileZip, DamagedBytesAreErrorsOrDoNotChangeTheTensor) {
   const ScratchFolder folder;
   write_archive(folder.file("good.pt"), state_dict_of({tensor_pickle({2, 3}, {3, 1})}), 24);
   const std::string good = read_file(folder.file("good.pt"));
@@ -256,7 +256,7 @@ TEST(HostileZip, EveryDamagedByteEndsInAMessageOrInTheSameTensor) {
     try {
       const auto tensors = read_state_dict(folder.file("bad.pt"));
       ASSERT_EQ(tensors.size(), 1u) << at;
-      EXPECT_EQ(tensors.begin()->second.bytes, expected) << at;  // a date or an attribute
+      EXPECT_EQ(tensors.begin()->second.bytes, expected) << at;  // the byte is part of a date or an attribute
     } catch (const FileError&) {
       ++refused;
     }
@@ -264,7 +264,7 @@ TEST(HostileZip, EveryDamagedByteEndsInAMessageOrInTheSameTensor) {
   EXPECT_GT(refused, static_cast<int>(good.size()) / 2);
 }
 
-TEST(HostileZip, TruncatedAndForeignFiles) {
+TEST(HostileZip, TruncatedAndOtherFilesAreErrors) {
   const ScratchFolder folder;
   write_archive(folder.file("good.pt"), state_dict_of({tensor_pickle({2, 3}, {3, 1})}), 24);
   const std::string good = read_file(folder.file("good.pt"));
@@ -275,13 +275,13 @@ TEST(HostileZip, TruncatedAndForeignFiles) {
   EXPECT_NE(error_of(folder.file("absent.pt")), "");
 }
 
-TEST(HostileZip, CompressedMembersAndDoubledNamesAreRefused) {
+TEST(HostileZip, CompressedMembersAndDuplicateNamesAreErrors) {
   EXPECT_REFUSED(error_of(kArchives + "deflated.pt"), "is compressed");
   EXPECT_REFUSED(error_of(kArchives + "bomb.pt"), "is compressed");
   EXPECT_REFUSED(error_of(kArchives + "doubled.pt"), "twice");
 }
 
-TEST(HostileZip, RecordsThatAreMissingOrWrong) {
+TEST(HostileZip, MissingAndInvalidRecordsAreErrors) {
   const ScratchFolder folder;
   const std::string pickle = state_dict_of({tensor_pickle({2, 3}, {3, 1})});
   const auto error = [&](const std::vector<ZipMember>& members) {
@@ -302,7 +302,7 @@ TEST(HostileZip, RecordsThatAreMissingOrWrong) {
 
 using Indices = std::map<std::string, std::vector<std::int64_t>>;
 
-TEST(TorchArchive, DictsOfRowNumbersAsTensorsAndAsNumpyArrays) {
+TEST(TorchArchive, ReadsRowNumbersAsTensorsAndNumpyArrays) {
   const Indices expected{
       {"train", {5, 0, 300, std::int64_t{1} << 33}}, {"valid", {1}}, {"test-dev", {200, 3}}, {"test-challenge", {}}};
   for (const char* name : {"split_tensors.pt", "split_arrays.pt"})
@@ -329,7 +329,7 @@ std::string pickle_of_arange(std::uint32_t count) {
          "tbs.";
 }
 
-TEST(TorchArchive, DictsOfMillionsOfRowNumbers) {
+TEST(TorchArchive, ReadsMillionsOfRowNumbers) {
   const ScratchFolder folder;
   const std::string pickle = pickle_of_arange(3'000'000), path = folder.file("split_dict.pt");
   ASSERT_GT(pickle.size(), kMostPickleBytes);

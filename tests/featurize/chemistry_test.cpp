@@ -19,14 +19,15 @@ TEST(Chemistry, CanonicalSmiles) {
 }
 
 TEST(Chemistry, MurckoScaffolds) {
-  EXPECT_EQ(murcko_scaffold("CC(=O)c1ccc(C[C@H]2CCCN2)cc1"), "c1ccc(CC2CCCN2)cc1") << "side chains and chirality gone";
+  EXPECT_EQ(murcko_scaffold("CC(=O)c1ccc(C[C@H]2CCCN2)cc1"), "c1ccc(CC2CCCN2)cc1")
+      << "without side chains and chirality";
   EXPECT_EQ(murcko_scaffold("CCCCO"), "") << "acyclic";
-  EXPECT_EQ(murcko_scaffold("O=C1CCCCC1"), "O=C1CCCCC1") << "a double bond on a ring stays";
+  EXPECT_EQ(murcko_scaffold("O=C1CCCCC1"), "O=C1CCCCC1") << "exocyclic double bond is kept";
   EXPECT_EQ(murcko_scaffold("Cc1ccccc1"), "c1ccccc1");
   EXPECT_THROW(murcko_scaffold("C1CC"), DataError);
 }
 
-/// OGB's scaffold split: groups by (size, first index) descending, filled to 80 % and 90 %.
+/// OGB's scaffold split: groups in descending order of (size, first index) fill the sets up to 80 % and 90 %.
 std::vector<std::string> scaffold_split(const std::vector<std::string>& smiles) {
   std::map<std::string, std::vector<std::size_t>> groups;
   for (std::size_t row = 0; row < smiles.size(); ++row) groups[murcko_scaffold(smiles[row])].push_back(row);
@@ -52,8 +53,8 @@ std::vector<std::string> scaffold_split(const std::vector<std::string>& smiles) 
   return part;
 }
 
-TEST(Chemistry, ScaffoldsGiveThePublishedSplits) {
-  // The last column of these tables is the split; SMILES have no commas.
+TEST(Chemistry, ScaffoldsReproducePublishedSplits) {
+  // The last column of these tables is the split. The SMILES contain no commas.
   const std::pair<const char*, std::size_t> sets[] = {{"moleculenet/esol.csv", 1128},
                                                       {"moleculenet/freesolv.csv", 642}};
   for (const auto& [name, rows_expected] : sets) {
@@ -69,7 +70,7 @@ TEST(Chemistry, ScaffoldsGiveThePublishedSplits) {
   }
 }
 
-TEST(Chemistry, MolHivScaffoldsGiveOgbsSplit) {
+TEST(Chemistry, ScaffoldsReproduceOgbSplitOfMolHiv) {
   const std::string path = test::golden_file("MOLGRAPH_DATA", "molhiv/molhiv.csv.gz");
   if (path.empty()) GTEST_SKIP() << "MOLGRAPH_DATA with molhiv/molhiv.csv.gz is not set";
   std::vector<std::string> smiles, expected;
@@ -81,7 +82,7 @@ TEST(Chemistry, MolHivScaffoldsGiveOgbsSplit) {
   EXPECT_EQ(scaffold_split(smiles), expected);
 }
 
-TEST(Chemistry, DataDirectoryHoldsTheDemoAndTheScores) {
+TEST(Chemistry, DataDirectoryContainsDataAndFragmentScores) {
   const std::string directory = rdkit_data_dir();
   EXPECT_TRUE(std::filesystem::exists(directory + "/Contrib/SA_Score/fpscores.pkl.gz")) << directory;
   EXPECT_TRUE(std::filesystem::exists(directory + "/Data")) << directory;

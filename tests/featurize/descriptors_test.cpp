@@ -25,12 +25,12 @@
 namespace molgraph {
 namespace {
 
-/// The table keeps seven digits; values are floats and summed in another order than RDKit's.
+/// The table has seven digits. The values are floats, and sums run in a different order from RDKit's.
 constexpr double kRelative = 1e-5;
-/// Sums that cancel: bins of E-states, charges of symmetric molecules.
+/// For sums that cancel: E-state bins, charges of symmetric molecules.
 constexpr double kAbsolute = 1e-6;
 
-/// RDKit's values of 2,000 molecules (tests/golden/make_descriptors.py).
+/// RDKit's values for 2,000 molecules (tests/golden/make_descriptors.py).
 struct Golden {
   std::vector<std::string> smiles, crc;
   std::map<std::string, std::vector<std::string>, std::less<>> columns;
@@ -56,18 +56,18 @@ MolecularGraph graph_of(const Featurizer& featurizer, const std::string& smiles)
   return {};
 }
 
-bool near(double value, double wanted) {
-  if (std::isnan(value) || std::isnan(wanted)) return std::isnan(value) && std::isnan(wanted);
-  return std::abs(value - wanted) <= kRelative * std::abs(wanted) + kAbsolute;
+bool near(double value, double expected) {
+  if (std::isnan(value) || std::isnan(expected)) return std::isnan(value) && std::isnan(expected);
+  return std::abs(value - expected) <= kRelative * std::abs(expected) + kAbsolute;
 }
 
-/// Bit for bit, NaN included.
+/// Equal values; two NaNs are equal.
 bool same(const std::vector<float>& a, const std::vector<float>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                     [](float x, float y) { return x == y || (std::isnan(x) && std::isnan(y)); });
 }
 
-TEST(Descriptors, EqualPythonsRdkit) {
+TEST(Descriptors, MatchPythonRdkit) {
   ASSERT_EQ(golden().smiles.size(), 2000u);
   ASSERT_EQ(golden().columns.size(), descriptor_names().size());
   FeaturizerOptions options;
@@ -81,17 +81,17 @@ TEST(Descriptors, EqualPythonsRdkit) {
     for (std::size_t d = 0; d < graph.descriptors.size(); ++d) {
       const auto column = golden().columns.find(descriptor_names()[d]);
       ASSERT_NE(column, golden().columns.end()) << descriptor_names()[d];
-      const double wanted = std::stod(column->second.at(k));
-      if (near(graph.descriptors[d], wanted)) continue;
+      const double expected = std::stod(column->second.at(k));
+      if (near(graph.descriptors[d], expected)) continue;
       if (++wrong[column->first] <= 3)
         ADD_FAILURE() << column->first << " of " << golden().smiles[k] << ": " << graph.descriptors[d] << ", RDKit "
-                      << wanted;
+                      << expected;
     }
   }
   for (const auto& [name, count] : wrong) ADD_FAILURE() << name << ": " << count << " molecules differ";
 }
 
-TEST(Descriptors, FingerprintEqualsPythonsRdkit) {
+TEST(Descriptors, FingerprintMatchesPythonRdkit) {
   const Featurizer featurizer({}, {}, {.descriptors = false, .fingerprint = true});
   for (std::size_t k = 0; k < golden().smiles.size(); ++k) {
     const MolecularGraph graph = graph_of(featurizer, golden().smiles[k]);
@@ -102,7 +102,7 @@ TEST(Descriptors, FingerprintEqualsPythonsRdkit) {
   }
 }
 
-TEST(Descriptors, DoNotDependOnTheFeatureSet) {
+TEST(Descriptors, DoNotDependOnFeatureSet) {
   constexpr FeaturizerExtras both{.descriptors = true, .fingerprint = true};
   const Featurizer ogb({Features::ogb}, {}, both), own({Features::molgraph}, {}, both),
       zinc({Features::zinc}, {}, both);
@@ -120,10 +120,10 @@ TEST(Descriptors, DoNotDependOnTheFeatureSet) {
       ++of_zinc;
     }
   }
-  EXPECT_GT(of_zinc, 300);  // the set knows few kinds of atoms
+  EXPECT_GT(of_zinc, 300);  // the zinc feature set supports few atom types
 }
 
-TEST(Descriptors, DoNotDependOnTheSpelling) {
+TEST(Descriptors, DoNotDependOnSmilesSpelling) {
   const Featurizer featurizer({Features::molgraph}, {}, {.descriptors = true, .fingerprint = true});
   MolecularGraph first;
   int molecule = -1;
@@ -143,19 +143,20 @@ TEST(Descriptors, DoNotDependOnTheSpelling) {
 TEST(Descriptors, DoNotDependOnThreads) {
   constexpr std::size_t stride = 7;
   const Featurizer featurizer({}, {}, {.descriptors = true, .fingerprint = true});
-  std::vector<MolecularGraph> wanted;
+  std::vector<MolecularGraph> expected;
   for (std::size_t k = 0; k < golden().smiles.size(); k += stride)
-    wanted.push_back(graph_of(featurizer, golden().smiles[k]));
+    expected.push_back(graph_of(featurizer, golden().smiles[k]));
   std::atomic<int> wrong{0};
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&, t] {
-      for (std::size_t i = 0; i < wanted.size(); ++i) {
-        const std::size_t k = (i + static_cast<std::size_t>(t) * 61) % wanted.size();  // each in another order
+      for (std::size_t i = 0; i < expected.size(); ++i) {
+        const std::size_t k =
+            (i + static_cast<std::size_t>(t) * 61) % expected.size();  // each thread uses a different order
         const FeaturizeResult result = featurizer.smiles(golden().smiles[k * stride]);
         const auto* graph = std::get_if<MolecularGraph>(&result);
-        wrong += graph == nullptr || !same(graph->descriptors, wanted[k].descriptors) ||
-                 graph->fingerprint != wanted[k].fingerprint;
+        wrong += graph == nullptr || !same(graph->descriptors, expected[k].descriptors) ||
+                 graph->fingerprint != expected[k].fingerprint;
       }
     });
   }
@@ -163,32 +164,32 @@ TEST(Descriptors, DoNotDependOnThreads) {
   EXPECT_EQ(wrong.load(), 0);
 }
 
-TEST(Descriptors, AreOfTheParentStructure) {
+TEST(Descriptors, AreComputedForParentStructure) {
   FeaturizerOptions options{Features::molgraph, DescriptorSet::rdkit, Standardize::parent};
   const MolecularGraph salt = graph_of(Featurizer(options), "CC(=O)[O-].[Na+]");
   options.standardize = Standardize::none;
   const MolecularGraph acid = graph_of(Featurizer(options), "CC(=O)O");
   EXPECT_TRUE(same(salt.descriptors, acid.descriptors));
-  // A hydrogen that RDKit folds in only once its stereo marks are gone.
+  // RDKit folds this hydrogen in only after it has removed the stereo marks.
   options.standardize = Standardize::parent;
   const MolecularGraph marked = graph_of(Featurizer(options), "[H]/N=C(/C)C.Cl");
   options = {Features::ogb, DescriptorSet::rdkit};
   EXPECT_TRUE(same(marked.descriptors, graph_of(Featurizer(options), "[H]/N=C(/C)C").descriptors));
 }
 
-TEST(Descriptors, OfAMolBlockAreThoseOfItsSmiles) {
+TEST(Descriptors, MolBlockAndSmilesAgree) {
   const std::string block =
       "\n\n\n  3  2  0  0  0  0  0  0  0  0999 V2000\n"
       "    0.0000    0.0000    0.0000 C   0  0\n    1.5000    0.0000    0.0000 C   0  0\n"
       "    2.2500    1.3000    0.0000 O   0  0\n  1  2  1  0\n  2  3  1  0\nM  END\n";
   const Featurizer featurizer({}, {}, {.descriptors = true, .fingerprint = true});
   const auto graph = std::get<MolecularGraph>(featurizer.mol_block(block));
-  const MolecularGraph wanted = graph_of(featurizer, "CCO");
-  EXPECT_TRUE(same(graph.descriptors, wanted.descriptors));
-  EXPECT_EQ(graph.fingerprint, wanted.fingerprint);
+  const MolecularGraph expected = graph_of(featurizer, "CCO");
+  EXPECT_TRUE(same(graph.descriptors, expected.descriptors));
+  EXPECT_EQ(graph.fingerprint, expected.fingerprint);
 }
 
-/// RDKit's list of fragments, changed by `change`.
+/// Reads modified copies of RDKit's list of fragments.
 class FragmentFile : public testing::Test {
  protected:
   void SetUp() override {
@@ -212,7 +213,7 @@ class FragmentFile : public testing::Test {
   std::string text_;
 };
 
-TEST_F(FragmentFile, SaysWhatIsWrongWithIt) {
+TEST_F(FragmentFile, InvalidEntriesAreErrors) {
   EXPECT_EQ(failure_of(text_), "");
   EXPECT_THROW(DescriptorCalculator("/nowhere/FragmentDescriptors.csv"), FileError);
   std::string text = text_;

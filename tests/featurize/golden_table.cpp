@@ -27,14 +27,14 @@ std::vector<std::string> split(std::string_view text, char separator) {
 }
 
 std::vector<std::vector<std::string>> golden_rows(const std::string& path) {
-  gzFile file = gzopen(path.c_str(), "rb");  // reads plain files as they are
+  gzFile file = gzopen(path.c_str(), "rb");  // also reads uncompressed files
   if (file == nullptr) throw std::runtime_error("cannot open " + path);
   std::string text;
   char chunk[1 << 16];
-  int got = 0;
-  while ((got = gzread(file, chunk, sizeof chunk)) > 0) text.append(chunk, static_cast<std::size_t>(got));
+  int count = 0;
+  while ((count = gzread(file, chunk, sizeof chunk)) > 0) text.append(chunk, static_cast<std::size_t>(count));
   gzclose(file);
-  if (got < 0) throw std::runtime_error("cannot read " + path);
+  if (count < 0) throw std::runtime_error("cannot read " + path);
   std::vector<std::vector<std::string>> rows;
   for (std::string line : split(text, '\n')) {
     if (!line.empty() && line.back() == '\r') line.pop_back();

@@ -1,4 +1,4 @@
-// Reads the tables that tests compare with: plain or gzipped CSV without quotes.
+// Reads the reference tables of tests: plain or gzipped CSV without quotes.
 #pragma once
 
 #include <string>
@@ -7,13 +7,13 @@
 
 namespace molgraph::test {
 
-/// "$VARIABLE/name" if the variable is set and the file exists, else "": such a test is skipped.
+/// "$VARIABLE/name" if the variable is set and the file exists, else "". Tests skip if it is empty.
 std::string golden_file(const char* variable, const std::string& name);
 
 /// Rows of the file without its header, split at commas. Throws std::runtime_error if it cannot be read.
 std::vector<std::vector<std::string>> golden_rows(const std::string& path);
 
-/// "a b;c d" at `separator`.
+/// The parts of `text` between separators.
 std::vector<std::string> split(std::string_view text, char separator);
 
 }  // namespace molgraph::test

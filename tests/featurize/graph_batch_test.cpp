@@ -15,7 +15,7 @@ using test::chain_of;
 using test::cubane;
 using test::graph_of;
 
-TEST(Pack, MoleculesStandOneAfterTheOther) {
+TEST(Pack, ConcatenatesMolecules) {
   const std::vector<MolecularGraph> graphs = {chain_of(3), graph_of(1, {}), cubane(), graph_of(4, {{0, 2}, {1, 3}})};
   std::vector<GraphView> views;
   for (const auto& graph : graphs) views.push_back(graph.view());
@@ -40,7 +40,7 @@ TEST(Pack, MoleculesStandOneAfterTheOther) {
   }
 }
 
-TEST(Pack, NoMolecules) {
+TEST(Pack, EmptyBatch) {
   const GraphBatch batch = pack({}, {}, {.paths = true});
   EXPECT_EQ(batch.size(), 0);
   EXPECT_EQ(batch.num_tokens(), 0);
@@ -48,20 +48,20 @@ TEST(Pack, NoMolecules) {
   EXPECT_EQ(batch.paths.levels(), 0);
 }
 
-TEST(Pack, WhatDoesNotFitTogetherIsRefused) {
+TEST(Pack, RejectsInconsistentInput) {
   const std::vector<MolecularGraph> graphs = {chain_of(3), cubane()};
   std::vector<GraphView> views{graphs[0].view(), graphs[1].view()};
   const std::vector<std::int64_t> rows{0, 1}, fewer{0};
   EXPECT_NO_THROW(pack(views, rows));
   EXPECT_THROW(pack(views, fewer), std::invalid_argument);
-  MolecularGraph zinc = chain_of(3);  // one column per atom where the others have nine
+  MolecularGraph zinc = chain_of(3);  // one column per atom; the others have nine
   zinc.features = Features::zinc;
   zinc.atoms.resize(3);
   views[1] = zinc.view();
   EXPECT_THROW(pack(views, rows), std::invalid_argument);
-  MolecularGraph beyond = chain_of(3);
-  beyond.bond_atoms[3] = 3;
-  views[1] = beyond.view();
+  MolecularGraph out_of_range = chain_of(3);
+  out_of_range.bond_atoms[3] = 3;
+  views[1] = out_of_range.view();
   EXPECT_THROW(pack(views, rows), std::invalid_argument);
 }
 

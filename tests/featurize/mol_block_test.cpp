@@ -6,7 +6,7 @@
 namespace molgraph {
 namespace {
 
-/// Methanol with all its hydrogens, V2000, with a data item behind it.
+/// Methanol with explicit hydrogens in V2000 format, followed by a data item.
 const std::string kMethanol = R"(methanol
   by hand
 
@@ -27,7 +27,7 @@ M  END
 7.5
 )";
 
-/// Pyridinium in V3000.
+/// Pyridinium in V3000 format.
 const std::string kPyridinium = R"(
   by hand
 
@@ -69,17 +69,19 @@ void expect_same_graph(const FeaturizeResult& result, const std::string& smiles)
   EXPECT_EQ(graph.bonds, expected.bonds);
 }
 
-TEST(MolBlock, V2000WithHydrogens) { expect_same_graph(Featurizer().mol_block(kMethanol), "CO"); }
-TEST(MolBlock, WindowsLineEnds) { expect_same_graph(Featurizer().mol_block(with_windows_line_ends(kMethanol)), "CO"); }
-TEST(MolBlock, V3000) { expect_same_graph(Featurizer().mol_block(kPyridinium), "c1cc[nH+]cc1"); }
+TEST(MolBlock, ReadsV2000WithHydrogens) { expect_same_graph(Featurizer().mol_block(kMethanol), "CO"); }
+TEST(MolBlock, AcceptsWindowsLineEnds) {
+  expect_same_graph(Featurizer().mol_block(with_windows_line_ends(kMethanol)), "CO");
+}
+TEST(MolBlock, ReadsV3000) { expect_same_graph(Featurizer().mol_block(kPyridinium), "c1cc[nH+]cc1"); }
 
-TEST(MolBlock, CanonicalSmiles) {
+TEST(MolBlock, ConvertsToCanonicalSmiles) {
   EXPECT_EQ(smiles_of_mol_block(kMethanol), "CO");
   EXPECT_EQ(smiles_of_mol_block(kPyridinium), "c1cc[nH+]cc1");
   EXPECT_EQ(smiles_of_mol_block("no mol block"), "");
 }
 
-TEST(MolBlock, BadRecordsAreRejectedWithAReason) {
+TEST(MolBlock, InvalidRecordsAreRejectedWithReason) {
   const Featurizer featurizer;
   const auto rejection_of = [&](const std::string& block) {
     const FeaturizeResult result = featurizer.mol_block(block);
@@ -89,7 +91,7 @@ TEST(MolBlock, BadRecordsAreRejectedWithAReason) {
   EXPECT_EQ(rejection_of("\n\n \n").status, RowStatus::empty);
   EXPECT_EQ(rejection_of("\n\n\n  0  0  0  0  0  0  0  0  0  0999 V2000\nM  END\n").status, RowStatus::no_atoms);
   EXPECT_EQ(rejection_of("just text\n").status, RowStatus::invalid_smiles);
-  // Cut at every 40th character: an error or a graph, never an exception or a crash.
+  // A record truncated at every 40th character gives a rejection or a graph, never an exception or a crash.
   for (std::size_t length = 0; length < kMethanol.size(); length += 40) {
     const FeaturizeResult result = featurizer.mol_block(kMethanol.substr(0, length));
     const auto* rejection = std::get_if<Rejection>(&result);
@@ -100,7 +102,7 @@ TEST(MolBlock, BadRecordsAreRejectedWithAReason) {
   EXPECT_NE(rejection_of(overbonded).reason.find("valence"), std::string::npos);
 }
 
-TEST(MolBlock, AListOfElementsIsNoAtom) {
+TEST(MolBlock, AtomListsAreUnsupported) {
   std::string block = kMethanol;
   block.replace(block.find("1.4000    0.0000    0.0000 O"), 28, "1.4000    0.0000    0.0000 L");
   block.replace(block.find("M  END"), 6, "M  ALS   2  2 F O   S   \nM  END");

@@ -1,4 +1,4 @@
-// The feature set of our own: values, and that no writing of a molecule changes them.
+// The `molgraph` feature set: column values, and their independence of how a molecule is written.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ int atom_value(const MolecularGraph& graph, int atom, int column) {
   return graph.atoms.at(static_cast<std::size_t>(atom * kShape.atom_columns + column));
 }
 
-/// One letter per atom: - none, R, S, r, s, ? undefined.
+/// One letter per atom: - (no centre), R, S, r, s or ? (undefined).
 std::string centres(const std::string& smiles) {
   const MolecularGraph graph = graph_of(smiles);
   std::string text;
@@ -33,7 +33,7 @@ std::string centres(const std::string& smiles) {
   return text;
 }
 
-/// One letter per bond: - none, E, Z, ? either.
+/// One letter per bond: - (no stereo), E, Z or ? (undefined).
 std::string bonds(const std::string& smiles) {
   const MolecularGraph graph = graph_of(smiles);
   std::string text;
@@ -42,7 +42,7 @@ std::string bonds(const std::string& smiles) {
   return text;
 }
 
-/// Bonds as (atoms, columns), in an order of their own.
+/// Bonds as (atoms, columns), sorted.
 std::vector<std::array<int, 6>> bond_set(const MolecularGraph& graph) {
   std::vector<std::array<int, 6>> all;
   for (std::size_t b = 0; b < static_cast<std::size_t>(graph.num_bonds()); ++b) {
@@ -54,12 +54,12 @@ std::vector<std::array<int, 6>> bond_set(const MolecularGraph& graph) {
   return all;
 }
 
-void expect_same(const MolecularGraph& graph, const MolecularGraph& wanted, const std::string& what) {
-  EXPECT_EQ(graph.atoms, wanted.atoms) << what;
-  EXPECT_EQ(bond_set(graph), bond_set(wanted)) << what;
+void expect_same(const MolecularGraph& graph, const MolecularGraph& expected, const std::string& what) {
+  EXPECT_EQ(graph.atoms, expected.atoms) << what;
+  EXPECT_EQ(bond_set(graph), bond_set(expected)) << what;
 }
 
-TEST(MolgraphFeatures, ColumnsOfAMolecule) {
+TEST(MolgraphFeatures, ColumnsOfOneMolecule) {
   // number - 1, degree with H, H, charge + 5, radicals, hybridisation, aromatic, in ring, smallest ring, stereo
   const MolecularGraph graph = graph_of("C[C@H](F)c1ccc([O-])nc1");
   const auto row = [&](int atom) {
@@ -85,39 +85,39 @@ TEST(MolgraphFeatures, SmallestRings) {
     return text;
   };
   EXPECT_EQ(sizes("CC1CC1"), "0111");
-  EXPECT_EQ(sizes("C1CCCCCCC1"), "66666666") << "eight";
-  EXPECT_EQ(sizes("C1CCCCCCCC1"), "777777777") << "larger";
-  EXPECT_EQ(sizes("c1ccc2c(c1)CC2"), "44422422") << "an atom of two rings has the smaller";
+  EXPECT_EQ(sizes("C1CCCCCCC1"), "66666666") << "ring of eight";
+  EXPECT_EQ(sizes("C1CCCCCCCC1"), "777777777") << "larger ring";
+  EXPECT_EQ(sizes("c1ccc2c(c1)CC2"), "44422422") << "an atom in two rings has the size of the smaller one";
 }
 
-TEST(MolgraphFeatures, LabelsOfCentres) {
+TEST(MolgraphFeatures, StereocentreLabels) {
   EXPECT_EQ(centres("C[C@H](N)C(=O)O"), "-S----") << "L-alanine";
   EXPECT_EQ(centres("C[C@@H](N)C(=O)O"), "-R----");
-  EXPECT_EQ(centres("CC(N)C(=O)O"), "-?----") << "not said";
-  EXPECT_EQ(centres("CC(C)C(=O)O"), "------") << "no centre";
-  EXPECT_EQ(centres("C[C@H](C)C(=O)O"), "------") << "a mark where there is no centre means nothing";
+  EXPECT_EQ(centres("CC(N)C(=O)O"), "-?----") << "unspecified";
+  EXPECT_EQ(centres("CC(C)C(=O)O"), "------") << "no stereocentre";
+  EXPECT_EQ(centres("C[C@H](C)C(=O)O"), "------") << "a chirality mark without a stereocentre is ignored";
   EXPECT_EQ(centres("C[C@H]1CC[C@@H](O)CC1"), "-s--s---") << "trans";
   EXPECT_EQ(centres("C[C@H]1CC[C@H](O)CC1"), "-r--r---") << "cis";
   EXPECT_EQ(centres("CC1CCC(O)CC1"), "-?--?---");
-  EXPECT_EQ(centres("CC1CCC(C)(C)CC1"), "---------") << "alone in its ring";
+  EXPECT_EQ(centres("CC1CCC(C)(C)CC1"), "---------") << "the only candidate in its ring";
   EXPECT_EQ(centres("C[S@](=O)c1ccccc1").substr(0, 2), "-S");
   EXPECT_EQ(centres("CS(=O)c1ccccc1").substr(0, 2), "-?");
-  EXPECT_EQ(centres("CP(=O)(O)OCC").substr(0, 2), "--") << "=O and -OH trade places";
-  EXPECT_EQ(centres("C[N@](CC)CCC"), "-------") << "an amine turns inside out";
-  EXPECT_EQ(centres("C1C[N@@]2C[C@H]1C(F)C2"), "--S-S?--") << "a cage holds it";
+  EXPECT_EQ(centres("CP(=O)(O)OCC").substr(0, 2), "--") << "=O and -OH are interchangeable";
+  EXPECT_EQ(centres("C[N@](CC)CCC"), "-------") << "amines invert";
+  EXPECT_EQ(centres("C1C[N@@]2C[C@H]1C(F)C2"), "--S-S?--") << "a cage prevents inversion";
   EXPECT_EQ(centres("C1CN2CC1C(F)C2"),
             "--?-?"
             "?--");
-  EXPECT_EQ(centres("C1CCN2CCCC2C1"), "-------?-") << "fused rings do not";
+  EXPECT_EQ(centres("C1CCN2CCCC2C1"), "-------?-") << "fused rings do not prevent inversion";
 }
 
-TEST(MolgraphFeatures, LabelsOfDoubleBonds) {
+TEST(MolgraphFeatures, DoubleBondLabels) {
   EXPECT_EQ(bonds("F/C=C/F"), "-E-");
   EXPECT_EQ(bonds("F/C=C\\F"), "-Z-");
   EXPECT_EQ(bonds("FC=CF"), "-?-");
   EXPECT_EQ(bonds("F/C=C/C=CF"), "-E-?-");
   EXPECT_EQ(bonds("FC=C(F)F"), "----");
-  EXPECT_EQ(bonds("C1=C\\CCCC/1"), "------") << "only one way in a ring of six";
+  EXPECT_EQ(bonds("C1=C\\CCCC/1"), "------") << "a ring of six allows only one configuration";
   EXPECT_EQ(bonds("C/C=N/O"), "-E-");
   EXPECT_EQ(bonds("CC=NO"), "-?-");
   EXPECT_EQ(bonds("CC=C=CC"), "----") << "cumulated";
@@ -125,14 +125,14 @@ TEST(MolgraphFeatures, LabelsOfDoubleBonds) {
   EXPECT_EQ(bonds("c1ccccc1"), "------");
 }
 
-TEST(MolgraphFeatures, IsotopesCountForCentresOnlyAndMapsNowhere) {
+TEST(MolgraphFeatures, IsotopesAffectOnlyCentresAndAtomMapsNothing) {
   EXPECT_EQ(graph_of("[13CH3]CO").atoms, graph_of("CCO").atoms);
   EXPECT_EQ(centres("[13CH3]C(C)O"), "-?--");
   EXPECT_EQ(centres("[13CH3][C@H](C)O"), "-S--");
   EXPECT_EQ(graph_of("[CH3:7][C@:2]([H:3])([NH2:1])C(=O)O").atoms, graph_of("C[C@]([H])(N)C(=O)O").atoms);
 }
 
-TEST(MolgraphFeatures, DummiesAndPatternsAreAsForOgb) {
+TEST(MolgraphFeatures, DummyAtomsAndPatternsBehaveAsForOgb) {
   EXPECT_EQ(atom_value(graph_of("*C"), 0, 0), 118);
   EXPECT_EQ(atom_value(graph_of("[2H]"), 0, 0), 0);
   for (const std::string text : {"[#6]C", "[C,N]C", "C~C", "[Uue]", "*", "[*]C", "c1ccccc1*"}) {
@@ -145,7 +145,7 @@ TEST(MolgraphFeatures, DummiesAndPatternsAreAsForOgb) {
   }
 }
 
-TEST(MolgraphFeatures, SharedColumnsAreThoseOfOgb) {
+TEST(MolgraphFeatures, SharedColumnsEqualOgbColumns) {
   const std::string path = test::tests_dir("golden") + "/ogb_features.csv.gz";
   for (const auto& golden : golden_rows(path)) {
     const MolecularGraph own = graph_of(golden.at(0)),
@@ -154,8 +154,8 @@ TEST(MolgraphFeatures, SharedColumnsAreThoseOfOgb) {
     constexpr std::pair<std::size_t, std::size_t> kAtoms[] = {{0, 0}, {1, 2}, {2, 4}, {3, 3},
                                                               {4, 5}, {5, 6}, {6, 7}, {7, 8}};
     for (std::size_t a = 0; a < static_cast<std::size_t>(own.num_atoms()); ++a)
-      for (const auto& [mine, theirs] : kAtoms)
-        EXPECT_EQ(own.atoms[10 * a + mine], ogb.atoms[9 * a + theirs]) << golden[0];
+      for (const auto& [column, ogb_column] : kAtoms)
+        EXPECT_EQ(own.atoms[10 * a + column], ogb.atoms[9 * a + ogb_column]) << golden[0];
     for (std::size_t b = 0; b < static_cast<std::size_t>(own.num_bonds()); ++b) {
       EXPECT_EQ(own.bonds[4 * b], ogb.bonds[3 * b]) << golden[0];
       EXPECT_EQ(own.bonds[4 * b + 2], ogb.bonds[3 * b + 2]) << golden[0];
@@ -179,7 +179,7 @@ TEST(MolgraphFeatures, EverySpellingGivesTheSameGraph) {
   EXPECT_GT(labels, 40);
 }
 
-TEST(MolgraphFeatures, ARecordOfAnSdfGivesTheGraphOfItsSmiles) {
+TEST(MolgraphFeatures, SdfRecordAndSmilesGiveTheSameGraph) {
   const std::string block = R"(D-alanine
   by hand
 
@@ -204,8 +204,8 @@ M  END
               "alanine");
 }
 
-/// RDKit's labeller takes 20 s for the tree of 65 atoms and has no end for the next.
-TEST(MolgraphFeatures, SymmetricMoleculesTakeNoTime) {
+/// RDKit's labeller takes 20 s for the tree of 65 atoms and does not finish for the next larger tree.
+TEST(MolgraphFeatures, SymmetricMoleculesAreFast) {
   std::string tree = "C";
   for (int depth = 0; depth < 6; ++depth) tree = "[C@H](" + tree + ")" + tree;
   const auto start = std::chrono::steady_clock::now();

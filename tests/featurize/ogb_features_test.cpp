@@ -9,7 +9,7 @@
 namespace molgraph {
 namespace {
 
-/// The columns as the golden table writes them: atoms "5 0 4 5 4 0 2 0 0;...", bonds "0 1 0 0 0;...".
+/// The columns in the format of the golden table: atoms "5 0 4 5 4 0 2 0 0;...", bonds "0 1 0 0 0;...".
 std::pair<std::string, std::string> as_text(const MolecularGraph& graph) {
   const auto row = [](std::ostream& out, const std::uint8_t* columns, int count) {
     for (int c = 0; c < count; ++c) out << (c > 0 ? " " : "") << static_cast<int>(columns[c]);
@@ -43,8 +43,8 @@ struct HandChecked {
   const char* bonds;
 };
 
-/// Worked out by hand from the definition (number - 1, chirality, degree with H, charge + 5, H, radicals,
-/// hybridisation, aromatic, ring | type, stereo, conjugated). 5 in column 7 = hybridisation s or unknown.
+/// Derived by hand from the definition (number - 1, chirality, degree with H, charge + 5, H, radicals,
+/// hybridisation, aromatic, ring | type, stereo, conjugated). 5 in column 7 means hybridisation s or unknown.
 const HandChecked kHandChecked[] = {
     {"C", "5 0 4 5 4 0 2 0 0", ""},
     {"CCO", "5 0 4 5 3 0 2 0 0;5 0 4 5 2 0 2 0 0;7 0 2 5 1 0 2 0 0", "0 1 0 0 0;1 2 0 0 0"},
@@ -87,12 +87,12 @@ const HandChecked kHandChecked[] = {
      "0 1 0 0 0;1 2 1 0 1;1 3 0 0 1"},
 };
 
-TEST(OgbFeatures, HandCheckedMolecules) {
+TEST(OgbFeatures, MatchHandCheckedMolecules) {
   for (const HandChecked& known : kHandChecked) expect_features(known.smiles, known.atoms, known.bonds);
 }
 
-// 300 molecules stand in the repository, all 1,500 where the golden values lie.
-TEST(OgbFeatures, EqualTheGoldenTable) {
+// The repository contains 300 molecules; the golden data folder contains all 1,500.
+TEST(OgbFeatures, MatchGoldenTable) {
   std::string path = test::golden_file("MOLGRAPH_GOLDEN", "ogb_features.csv.gz");
   const bool whole = !path.empty();
   if (!whole) path = test::tests_dir("golden") + "/ogb_features.csv.gz";

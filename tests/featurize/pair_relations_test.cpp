@@ -14,7 +14,7 @@ using test::chain_of;
 using test::cubane;
 using test::graph_of;
 
-/// Distances by Floyd and Warshall: slow, short and unlike a breadth-first search.
+/// Distances by the Floyd-Warshall algorithm, which is independent of the tested breadth-first search.
 std::vector<int> all_distances(const MolecularGraph& graph) {
   const auto n = static_cast<std::size_t>(graph.num_atoms());
   constexpr int far = std::numeric_limits<int>::max() / 4;
@@ -64,13 +64,13 @@ void expect_relations(const MolecularGraph& graph) {
 TEST(PairRelations, OneAtom) { expect_relations(graph_of(1, {})); }
 TEST(PairRelations, Chain) { expect_relations(chain_of(6)); }
 TEST(PairRelations, Cubane) { expect_relations(cubane()); }
-TEST(PairRelations, TwoFragmentsAreUnreachable) { expect_relations(graph_of(5, {{0, 3}, {1, 4}, {4, 2}})); }
+TEST(PairRelations, FragmentsAreUnreachableFromEachOther) { expect_relations(graph_of(5, {{0, 3}, {1, 4}, {4, 2}})); }
 TEST(PairRelations, AtomsWithoutBonds) { expect_relations(graph_of(3, {})); }
 
 TEST(PairRelations, MoreThan255Atoms) {
   const MolecularGraph graph = chain_of(700);
   const PairRelations pairs = pair_relations(graph.view());
-  EXPECT_EQ(pairs.topology[1 * 701 + 700], 699) << "a distance above 8 bits";
+  EXPECT_EQ(pairs.topology[1 * 701 + 700], 699) << "a distance that exceeds 8 bits";
   EXPECT_EQ(pairs.topology[700 * 701 + 1], 699);
   EXPECT_EQ(pairs.topology[300 * 701 + 560], 260);
 }

@@ -1,4 +1,4 @@
-// --standardize parent: salts and solvents off, charges neutral, in every feature set.
+// --standardize parent removes salts and solvents and neutralises charges, in every feature set.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ FeaturizerOptions parents(Features features) { return {.features = features, .st
 
 std::string parent(const std::string& smiles) { return canonical_smiles(smiles, Standardize::parent); }
 
-/// A graph as text, or why there is none.
+/// A graph as text, or the status and reason of its rejection.
 std::string graph_text(const FeaturizeResult& result) {
   if (const auto* rejection = std::get_if<Rejection>(&result))
     return std::string(to_string(rejection->status)) + ": " + rejection->reason;
@@ -31,7 +31,7 @@ std::string graph_text(const FeaturizeResult& result) {
   return text;
 }
 
-TEST(Parent, WhatGoesAndWhatStays) {
+TEST(Parent, KnownParents) {
   const std::map<std::string, std::string> known{
       {"CCO", "CCO"},
       {"CCO.Cl", "CCO"},
@@ -41,25 +41,25 @@ TEST(Parent, WhatGoesAndWhatStays) {
       {"C[NH2+]CC.[Br-]", "CCNC"},
       {"c1cc[nH+]cc1.[O-]C=O", "c1ccncc1"},
       {"[NH3+]CC(=O)[O-]", "NCC(=O)O"},                    // a zwitterion
-      {"C[N+](C)(C)C.[Cl-]", "C[N+](C)(C)C"},              // what cannot be neutral
-      {"C[N+](C)(C)CC(=O)[O-]", "C[N+](C)(C)CC(=O)[O-]"},  // nor its counter-charge
+      {"C[N+](C)(C)C.[Cl-]", "C[N+](C)(C)C"},              // cannot be neutralised
+      {"C[N+](C)(C)CC(=O)[O-]", "C[N+](C)(C)CC(=O)[O-]"},  // the opposite charge is kept too
       {"C[N+](=O)[O-]", "C[N+](=O)[O-]"},
       {"[O-][n+]1ccccc1", "[O-][n+]1ccccc1"},
-      {"[Na+].[Cl-]", "Cl"},                                   // nothing organic: the largest
-      {"[Cl-].[Cl-].[Pt+2].NC", "CN"},                         // carbon first
-      {"[O-]S(=O)(=O)C(F)(F)F.C[n+]1ccccc1", "C[n+]1ccccc1"},  // of two organic ones the larger
-      {"CC(=O)O[Na]", "CC(=O)O[Na]"},                          // a bond to a metal stays as it is written
-      {"C[C@H](N)C(=O)[O-].[K+]", "C[C@H](N)C(=O)O"},          // stereo stays
+      {"[Na+].[Cl-]", "Cl"},                                   // no organic fragment: the largest one
+      {"[Cl-].[Cl-].[Pt+2].NC", "CN"},                         // fragments with carbon take precedence
+      {"[O-]S(=O)(=O)C(F)(F)F.C[n+]1ccccc1", "C[n+]1ccccc1"},  // the larger of two organic fragments
+      {"CC(=O)O[Na]", "CC(=O)O[Na]"},                          // bonds to metals are kept
+      {"C[C@H](N)C(=O)[O-].[K+]", "C[C@H](N)C(=O)O"},          // stereochemistry is kept
       {"C/C=C/C[O-].[K+]", "C/C=C/CO"},
-      {"C[C@H](O)[O-].[K+]", "CC(O)O"},  // a centre that is none any more
+      {"C[C@H](O)[O-].[K+]", "CC(O)O"},  // no stereocentre after neutralisation
       {"[13CH3]C[O-].[K+]", "[13CH3]CO"},
       {"[Fe+2].[cH-]1cccc1.[cH-]1cccc1", "C1=CCC=C1"},
   };
-  for (const auto& [text, wanted] : known) EXPECT_EQ(parent(text), canonical_smiles(wanted)) << text;
-  EXPECT_EQ(canonical_smiles("CCO.Cl"), "CCO.Cl") << "none is the default";
+  for (const auto& [text, expected] : known) EXPECT_EQ(parent(text), canonical_smiles(expected)) << text;
+  EXPECT_EQ(canonical_smiles("CCO.Cl"), "CCO.Cl") << "no standardisation by default";
 }
 
-TEST(Parent, ASaltAndItsParentAreEqualInEveryFeatureSet) {
+TEST(Parent, SaltEqualsItsParentInEveryFeatureSet) {
   for (const Features features : kFeatureSets) {
     const Featurizer none({.features = features}), featurizer(parents(features));
     const std::pair<const char*, const char*> pairs[] = {{"CCO.Cl", "CCO"},
@@ -71,30 +71,29 @@ TEST(Parent, ASaltAndItsParentAreEqualInEveryFeatureSet) {
                                                          {"C[C@H]([NH3+])C([O-])=O", "C[C@H](N)C(O)=O"},
                                                          {"F/C=C/C([O-])=O.[Na+]", "F/C=C/C(O)=O"},
                                                          {"[O-]C(=O)C1=CC=CC=C1.[Na+]", "OC(=O)C1=CC=CC=C1"}};
-    for (const auto& [salt, wanted] : pairs) {
-      EXPECT_EQ(graph_text(featurizer.smiles(salt)), graph_text(none.smiles(wanted)))
+    for (const auto& [salt, expected] : pairs) {
+      EXPECT_EQ(graph_text(featurizer.smiles(salt)), graph_text(none.smiles(expected)))
           << to_string(features) << " " << salt;
       EXPECT_NE(graph_text(featurizer.smiles(salt)), graph_text(none.smiles(salt))) << salt;
     }
   }
 }
 
-TEST(Parent, ASaltOfEverySpellingIsItsMolecule) {
+TEST(Parent, SaltEqualsItsParentInEverySpelling) {
   for (const Features features : kFeatureSets) {
     const Featurizer none({.features = features}), featurizer(parents(features));
     for (const Spelling& spelling : spellings()) {
-      const std::string wanted = graph_text(none.smiles(spelling.smiles));
-      if (spelling.smiles.find_first_of("+-") != std::string::npos)
-        continue;  // it has charges of its own, or bonds "-"
+      const std::string expected = graph_text(none.smiles(spelling.smiles));
+      if (spelling.smiles.find_first_of("+-") != std::string::npos) continue;  // contains charges or "-" bonds
       if (spelling.smiles.find('.') != std::string::npos) continue;
-      EXPECT_EQ(graph_text(featurizer.smiles(spelling.smiles)), wanted) << "untouched: " << spelling.smiles;
-      EXPECT_EQ(graph_text(featurizer.smiles(spelling.smiles + ".Cl")), wanted) << spelling.smiles;
-      EXPECT_EQ(graph_text(featurizer.smiles("[Na+]." + spelling.smiles + ".O")), wanted) << spelling.smiles;
+      EXPECT_EQ(graph_text(featurizer.smiles(spelling.smiles)), expected) << "unchanged: " << spelling.smiles;
+      EXPECT_EQ(graph_text(featurizer.smiles(spelling.smiles + ".Cl")), expected) << spelling.smiles;
+      EXPECT_EQ(graph_text(featurizer.smiles("[Na+]." + spelling.smiles + ".O")), expected) << spelling.smiles;
     }
   }
 }
 
-TEST(Parent, OfARecordToo) {
+TEST(Parent, WorksForMolBlocks) {
   // Sodium formate: C, O, O-, Na+.
   const std::string block =
       "\n  test\n\n  4  2  0  0  0  0  0  0  0  0999 V2000\n"
@@ -102,16 +101,16 @@ TEST(Parent, OfARecordToo) {
       "   -0.6000    1.0000    0.0000 O   0  5\n    5.0000    0.0000    0.0000 Na  0  3\n"
       "  1  2  2  0\n  1  3  1  0\nM  END\n";
   EXPECT_EQ(graph_text(Featurizer(parents(Features::ogb)).mol_block(block)), graph_text(Featurizer().smiles("C(=O)O")));
-  EXPECT_EQ(smiles_of_mol_block(block), "O=C[O-].[Na+]") << "what is shown stays the input";
+  EXPECT_EQ(smiles_of_mol_block(block), "O=C[O-].[Na+]") << "the displayed SMILES is that of the input";
 }
 
-TEST(Parent, ScaffoldsAreOfTheParent) {
+TEST(Parent, ScaffoldsAreThoseOfTheParent) {
   EXPECT_EQ(murcko_scaffold("CCc1ccccc1.C1CC1C"), "C1CC1.c1ccccc1");
   EXPECT_EQ(murcko_scaffold("CCc1ccccc1.C1CC1C", Standardize::parent), "c1ccccc1");
   EXPECT_EQ(murcko_scaffold("Cc1cc[nH+]cc1.[Cl-]", Standardize::parent), murcko_scaffold("Cc1ccncc1"));
 }
 
-TEST(Parent, NoParentIsARejectionWithAReason) {
+TEST(Parent, MissingParentIsRejectedWithReason) {
   testing::internal::CaptureStderr();
   testing::internal::CaptureStdout();
   for (const Features features : {Features::ogb, Features::molgraph}) {
@@ -123,27 +122,28 @@ TEST(Parent, NoParentIsARejectionWithAReason) {
   EXPECT_THROW(murcko_scaffold("[CH5+]", Standardize::parent), DataError);
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
   EXPECT_EQ(testing::internal::GetCapturedStdout(), "");
-  EXPECT_TRUE(std::holds_alternative<MolecularGraph>(Featurizer().smiles("[CH5+]"))) << "a molecule without that";
+  EXPECT_TRUE(std::holds_alternative<MolecularGraph>(Featurizer().smiles("[CH5+]")))
+      << "accepted without standardisation";
 }
 
-TEST(Parent, TheLimitCountsTheAtomsOfTheText) {
+TEST(Parent, AtomLimitAppliesToTheInput) {
   const FeaturizeResult result = Featurizer(parents(Features::molgraph), {.max_atoms = 3}).smiles("CCO.Cl");
   EXPECT_EQ(graph_text(result), "too_large: 4 atoms, the limit is 3");
 }
 
-TEST(Parent, ThreadsShareNothing) {
+TEST(Parent, ThreadSafe) {
   const Featurizer featurizer(parents(Features::molgraph));
   const std::vector<std::string> texts{"CC(=O)[O-].[Na+]", "C[NH2+]CC.[Br-]", "[NH3+]C(C)C([O-])=O", "[CH5+]",
                                        "OCC.Cl"};
-  std::vector<std::string> wanted;
-  for (const std::string& text : texts) wanted.push_back(graph_text(featurizer.smiles(text)));
+  std::vector<std::string> expected;
+  for (const std::string& text : texts) expected.push_back(graph_text(featurizer.smiles(text)));
   std::atomic<int> wrong{0};
   std::vector<std::thread> threads;
   for (int t = 0; t < 8; ++t) {
     threads.emplace_back([&, t] {
       for (std::size_t round = 0; round < 200; ++round) {
         const std::size_t k = (round + static_cast<std::size_t>(t)) % texts.size();
-        wrong += graph_text(featurizer.smiles(texts[k])) != wanted[k];
+        wrong += graph_text(featurizer.smiles(texts[k])) != expected[k];
       }
     });
   }

@@ -20,7 +20,7 @@ using test::packed;
 using test::path_sums;
 using test::renumbered;
 
-/// Three steroid-like fused six-rings and a cage: several ties of different length.
+/// Includes three steroid-like fused six-membered rings and a cage, which have tied paths of several lengths.
 std::vector<MolecularGraph> tied_molecules() {
   const MolecularGraph perhydrophenanthrene = graph_of(14, {{0, 1},
                                                             {1, 2},
@@ -45,16 +45,16 @@ std::vector<MolecularGraph> tied_molecules() {
   return {cyclobutane(), cubane(), perhydrophenanthrene, graph_of(1, {}), adamantane, two_fragments, chain_of(12)};
 }
 
-TEST(PathSteps, CyclobutaneByHand) {
+TEST(PathSteps, CyclobutaneMatchesHandCalculation) {
   const GraphBatch mean = packed({cyclobutane()}, PathRule::mean);
   const PathSteps& steps = mean.paths;
   ASSERT_EQ(steps.levels(), 2);
   EXPECT_EQ(steps.level_pairs, (std::vector<std::int64_t>{0, 8, 12}));
   EXPECT_EQ(steps.level_steps, (std::vector<std::int64_t>{0, 8, 16}));
-  // Level 1: (0,1) (0,3) (1,0) (1,2) (2,1) (2,3) (3,0) (3,2), five tokens wide with token 0 first.
+  // Level 1: (0,1) (0,3) (1,0) (1,2) (2,1) (2,3) (3,0) (3,2). Rows have five tokens, token 0 first.
   EXPECT_EQ(std::vector<std::int64_t>(steps.pair.begin(), steps.pair.begin() + 8),
             (std::vector<std::int64_t>{7, 9, 11, 13, 17, 19, 21, 23}));
-  // Level 2: (0,2) through 1 and 3, each with weight one half.
+  // Level 2: (0,2) through atoms 1 and 3, each with weight 1/2.
   EXPECT_EQ(steps.pair[8], 8);
   EXPECT_EQ(steps.source[8], 0);
   EXPECT_EQ(steps.source[9], 1);
@@ -85,10 +85,10 @@ TEST(PathSteps, CubaneHasSixPathsBetweenOppositeCorners) {
   EXPECT_EQ(expect_brute_force({cubane()}, PathRule::mean), 6u);
 }
 
-TEST(PathSteps, MeanEqualsWalkingEveryShortestPath) {
+TEST(PathSteps, MeanRuleMatchesEnumerationOfAllPaths) {
   EXPECT_GE(expect_brute_force(tied_molecules(), PathRule::mean), 6u);
 }
-TEST(PathSteps, SingleEqualsWalkingSmallestPredecessors) { expect_brute_force(tied_molecules(), PathRule::single); }
+TEST(PathSteps, SingleRuleMatchesSmallestPredecessors) { expect_brute_force(tied_molecules(), PathRule::single); }
 
 TEST(PathSteps, MeanIsInvariantUnderRenumbering) {
   std::mt19937 random(11);
@@ -108,7 +108,7 @@ TEST(PathSteps, MeanIsInvariantUnderRenumbering) {
   }
 }
 
-TEST(PathSteps, CountsBeyondTheRangeOfADoubleStayFinite) {
+TEST(PathSteps, WeightsAreFiniteIfPathCountsOverflowDouble) {
   // A chain of 1,100 squares joined at opposite corners has 2^1100 shortest paths from end to end.
   constexpr int squares = 1100;
   std::vector<std::pair<int, int>> bonds;

@@ -1,4 +1,4 @@
-// The path recursion checked against walking every shortest path of every pair.
+// Compares the path recursion with an enumeration of all shortest paths of every pair.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 
 namespace molgraph::test {
 
-/// Weights are quotients of exact counts; sums of a few dozen terms of size 1.
+/// Weights are quotients of exact counts. The sums have a few dozen terms of size 1.
 inline constexpr double kTolerance = 1e-12;
 
 inline GraphBatch packed(const std::vector<MolecularGraph>& graphs, PathRule rule) {
@@ -26,10 +26,10 @@ inline GraphBatch packed(const std::vector<MolecularGraph>& graphs, PathRule rul
   return pack(views, rows, {.paths = true, .path_rule = rule});
 }
 
-/// Any number that depends on the hop and the bond: stands for the table T[hop][bond id].
+/// An arbitrary function of hop and bond in place of the table T[hop][bond id].
 inline double hop_value(int hop, int bond) { return std::sin(1.0 + 3.7 * hop + 0.31 * bond * bond); }
 
-/// The recursion as a model runs it; [pairs] sums S(i, j), 0 where there is none.
+/// The recursion as a model runs it. Returns the sums S(i, j) [pairs], 0 for pairs without a path.
 inline std::vector<double> path_sums(const GraphBatch& batch) {
   const PathSteps& steps = batch.paths;
   std::vector<double> sums(static_cast<std::size_t>(batch.num_pairs()), 0.0);
@@ -49,13 +49,14 @@ inline std::vector<double> path_sums(const GraphBatch& batch) {
   return sums;
 }
 
-/// All shortest paths of one pair, walked back from j one by one: no counts, no recursion over pairs.
+/// Enumerates all shortest paths of one pair backwards from j, without counts or recursion over pairs.
 class PathWalker {
  public:
   explicit PathWalker(const MolecularGraph& graph)
       : relations_(pair_relations(graph.view())), tokens_(static_cast<std::size_t>(graph.num_atoms()) + 1) {}
 
-  /// Mean over the paths (or the value of the path through the smallest predecessors), of sum over hops of hop_value.
+  /// The sum of hop_value over the hops of a path: mean over all paths, or the value of the path through the smallest
+  /// predecessors.
   double value(std::size_t i, std::size_t j, PathRule rule) {
     total_ = 0;
     paths_ = 0;
@@ -86,7 +87,7 @@ class PathWalker {
   std::size_t paths_ = 0;
 };
 
-/// Compares every pair of every molecule with the walked paths; returns the largest number of ties met.
+/// Compares every pair of every molecule with the enumeration. Returns the largest number of paths of a pair.
 inline std::size_t expect_brute_force(const std::vector<MolecularGraph>& graphs, PathRule rule) {
   const GraphBatch batch = packed(graphs, rule);
   const std::vector<double> sums = path_sums(batch);

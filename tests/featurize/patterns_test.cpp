@@ -1,4 +1,4 @@
-// The search for patterns against RDKit's own, molecule by molecule and pattern by pattern.
+// Compares the pattern search with RDKit's for every molecule and every pattern.
 #include <GraphMol/GraphMol.h>
 #include <GraphMol/SmilesParse/SmilesParse.h>
 #include <GraphMol/Substruct/SubstructMatch.h>
@@ -29,7 +29,7 @@ std::vector<int> all_of(const CountedPatterns& patterns) {
   return all;
 }
 
-TEST(Patterns, AreFoundAsRdkitFindsThem) {
+TEST(Patterns, MatchCountsEqualRdkit) {
   const CountedPatterns patterns(rdkit_data_dir() + "/Data/FragmentDescriptors.csv");
   const std::vector<std::string> smiles = test::golden_rows(test::tests_dir("golden") + "/descriptors.csv.gz").front();
   std::vector<int> found(patterns.library.patterns());
@@ -49,11 +49,11 @@ TEST(Patterns, AreFoundAsRdkitFindsThem) {
   }
   int seen = 0;
   for (const int pattern : all_of(patterns)) seen += found[static_cast<std::size_t>(pattern)] > 0;
-  EXPECT_GT(seen, 150);  // of 215: the molecules are varied enough to say something
+  EXPECT_GT(seen, 150);  // of 215: the molecules cover most patterns
 }
 
-/// Patterns of every kind that the compiler knows, also such as the lists do not have.
-TEST(Patterns, OfEveryKind) {
+/// Every kind of pattern that the compiler supports, including kinds that the lists do not contain.
+TEST(Patterns, EveryKindMatchesRdkit) {
   const std::vector<std::string> texts = {"[C,N;R]~[!C]",
                                           "[$(C=O),$(C-N)]-[!$(C=O)&!$(*#*)]",
                                           "[!$([C;R]),$(C1CC1)]",
@@ -100,37 +100,38 @@ TEST(Patterns, OfEveryKind) {
   }
 }
 
-/// A molecule of more than 64 atoms takes several words, and one with very many mappings is left to RDKit.
-TEST(Patterns, InLargeMolecules) {
+/// Atom sets of molecules with more than 64 atoms need several words. A pattern with very many mappings is left to
+/// RDKit (count -1).
+TEST(Patterns, LargeMolecules) {
   PatternLibrary library;
   const int pair = library.add("[CH2][CH2]", "pair"), ring = library.add("c1ccccc1", "ring");
   const int spiro = library.add("[CD4]1(CC1)C", "a quaternary atom of a small ring");
   Work work;
-  const auto look_at = [&](const RDKit::ROMol& molecule) {
+  const auto search_in = [&](const RDKit::ROMol& molecule) {
     work.assign(molecule);
     work.matcher.assign(library, work.molecule, work.parts);
   };
   const auto chain = molecule_of(std::string(200, 'C'));
-  look_at(*chain);
+  search_in(*chain);
   EXPECT_EQ(work.matcher.count(pair), 197);
   const auto long_chain = molecule_of(std::string(600, 'C'));
-  look_at(*long_chain);
+  search_in(*long_chain);
   EXPECT_EQ(work.matcher.count(pair), -1);
   EXPECT_EQ(work.matcher.count(ring), 0);
-  // Every ring is found from each of its six atoms, in both directions: 83 times 12 mappings are fewer than 1,000.
+  // The search finds every ring from each of its six atoms in both directions: 83 * 12 mappings are fewer than 1,000.
   const auto phenyls = [](int rings) {
     std::string smiles = "C";
     for (int k = 0; k < rings; ++k) smiles += "C(c1ccccc1)";
     return molecule_of(smiles);
   };
   const auto many_rings = phenyls(83), too_many_rings = phenyls(84);
-  look_at(*many_rings);
+  search_in(*many_rings);
   EXPECT_EQ(work.matcher.count(ring), 83);
   EXPECT_EQ(work.matcher.count(spiro), 0);
-  look_at(*too_many_rings);
+  search_in(*too_many_rings);
   EXPECT_EQ(work.matcher.count(ring), -1);
   const auto ring_at_the_end = molecule_of(std::string(100, 'C') + "C1(C)CC1");
-  look_at(*ring_at_the_end);
+  search_in(*ring_at_the_end);
   EXPECT_EQ(work.matcher.count(spiro), 2);
 }
 

@@ -13,17 +13,17 @@
 namespace molgraph {
 namespace {
 
-/// The tables give logP and y to six digits behind the point, SA to seven.
+/// The tables give logP and y with six decimals, SA with seven.
 constexpr double kTolerance = 1e-4;
-/// Molecules whose count of stereocentres depends on RDKit's version: SA and y differ by 0.1 to 0.3. With the version
-/// the tables were made with there are none.
-constexpr double kFreeFraction = 1e-3;
+/// Allowed fraction of molecules whose number of stereocentres depends on RDKit's version: their SA and y differ by 0.1
+/// to 0.3. With the RDKit version of the tables there are no such molecules.
+constexpr double kVersionDependentFraction = 1e-3;
 
 struct Differences {
   std::size_t rows = 0, logp = 0, sa = 0, cycle = 0, y = 0;
 };
 
-/// Compares columns first .. first + 3 (logP, SA, cycle, y) of every `step`-th row on two threads.
+/// Compares columns first .. first + 3 (logP, SA, cycle, y) of all rows on two threads.
 Differences compare(const std::vector<std::vector<std::string>>& rows, std::size_t smiles, std::size_t first) {
   Differences total;
   std::mutex mutex;
@@ -55,16 +55,16 @@ Differences compare(const std::vector<std::vector<std::string>>& rows, std::size
 }
 
 void expect_labels(const Differences& differences) {
-  const double few = kFreeFraction * static_cast<double>(differences.rows);
+  const double limit = kVersionDependentFraction * static_cast<double>(differences.rows);
   EXPECT_EQ(differences.logp, 0u);
   EXPECT_EQ(differences.cycle, 0u);
-  EXPECT_LE(static_cast<double>(differences.sa), few);
-  EXPECT_LE(static_cast<double>(differences.y), few);
+  EXPECT_LE(static_cast<double>(differences.sa), limit);
+  EXPECT_LE(static_cast<double>(differences.y), limit);
   testing::Test::RecordProperty("rows_that_differ", static_cast<int>(differences.y));
 }
 
-TEST(PenalizedLogP, FirstMoleculeOfZincFull) {
-  // Published label 3.0464, recomputed 3.046474.
+TEST(PenalizedLogP, MatchesFirstMoleculeOfZincFull) {
+  // The published label is 3.0464; recomputed, it is 3.046474.
   const PenalizedLogP label = penalized_logp("CCCCCCC1=NN2C(=N)/C(=C\\c3cc(C)n(-c4ccc(C)cc4C)c3C)C(=O)N=C2S1");
   EXPECT_NEAR(label.logp, 6.30055, 1e-5);
   EXPECT_NEAR(label.sa, 2.8884574, 1e-5);
@@ -72,15 +72,15 @@ TEST(PenalizedLogP, FirstMoleculeOfZincFull) {
   EXPECT_NEAR(label.y, 3.046474, 1e-5);
 }
 
-TEST(PenalizedLogP, LargeRingsCost) {
+TEST(PenalizedLogP, LargeRingsArePenalised) {
   EXPECT_EQ(penalized_logp("C1CCCCC1").cycle, 0);
   EXPECT_EQ(penalized_logp("C1CCCCCCC1").cycle, 2);
   EXPECT_EQ(penalized_logp("CCO").cycle, 0);
 }
 
-TEST(PenalizedLogP, BadTextThrows) { EXPECT_THROW(penalized_logp("C1CC"), DataError); }
+TEST(PenalizedLogP, InvalidSmilesThrow) { EXPECT_THROW(penalized_logp("C1CC"), DataError); }
 
-TEST(PenalizedLogP, EqualsTheTableOfZinc12k) {
+TEST(PenalizedLogP, MatchesZinc12kTable) {
   const std::string path = test::golden_file("MOLGRAPH_DATA", "zinc12k/zinc12k.csv.gz");
   if (path.empty()) GTEST_SKIP() << "MOLGRAPH_DATA with zinc12k/zinc12k.csv.gz is not set";
   const auto rows = test::golden_rows(path);
@@ -88,12 +88,12 @@ TEST(PenalizedLogP, EqualsTheTableOfZinc12k) {
   expect_labels(compare(rows, 3, 4));
 }
 
-TEST(PenalizedLogP, EqualsTheTableOfZincFull) {
+TEST(PenalizedLogP, MatchesZincFullTable) {
   const std::string path = test::golden_file("MOLGRAPH_DATA", "zinc_full/zinc_full.csv.gz");
   if (path.empty()) GTEST_SKIP() << "MOLGRAPH_DATA with zinc_full/zinc_full.csv.gz is not set";
   auto rows = test::golden_rows(path);
   ASSERT_EQ(rows.size(), 249456u);
-  if (std::getenv("MOLGRAPH_LONG") == nullptr) {  // every tenth; all of them with MOLGRAPH_LONG=1
+  if (std::getenv("MOLGRAPH_LONG") == nullptr) {  // every tenth row; MOLGRAPH_LONG=1 checks all rows
     for (std::size_t k = 0; 10 * k < rows.size(); ++k) rows[k] = rows[10 * k];
     rows.resize((rows.size() + 9) / 10);
   }

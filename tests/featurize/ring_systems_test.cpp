@@ -1,4 +1,4 @@
-// Numbers of ring systems: equal for equal systems however they are written, different for different ones.
+// Ring system numbers: equal systems have equal numbers in every spelling, different systems have different numbers.
 #include "featurize/graph/ring_systems.hpp"
 
 #include <gtest/gtest.h>
@@ -17,11 +17,11 @@ std::vector<std::uint64_t> systems(const std::string& smiles) {
   return graph == nullptr ? std::vector<std::uint64_t>() : ring_systems(graph->view());
 }
 
-TEST(RingSystems, ChainsAndSingleAtomsHaveNone) {
+TEST(RingSystems, ChainsAndSingleAtomsHaveNoRingSystems) {
   for (const char* smiles : {"C", "CCO", "CC(C)(C)C=O", "[Na+].[Cl-]"}) EXPECT_TRUE(systems(smiles).empty()) << smiles;
 }
 
-TEST(RingSystems, SubstituentsSpellingAndPlaceInTheMoleculeDoNotMatter) {
+TEST(RingSystems, IndependentOfSubstituentsSpellingAndPosition) {
   const auto benzene = systems("c1ccccc1");
   ASSERT_EQ(benzene.size(), 1u);
   for (const char* smiles :
@@ -31,11 +31,11 @@ TEST(RingSystems, SubstituentsSpellingAndPlaceInTheMoleculeDoNotMatter) {
   EXPECT_EQ(systems("Cn1cnc2c1c(=O)n(C)c(=O)n2C"), systems("O=c1[nH]c(=O)[nH]c2nc[nH]c12"));  // xanthines
 }
 
-TEST(RingSystems, RingsThatShareAnAtomAreOne) {
+TEST(RingSystems, RingsWithSharedAtomsAreOneSystem) {
   EXPECT_EQ(systems("C1CCC2CCCCC2C1").size(), 1u);    // fused
   EXPECT_EQ(systems("C1CC2CCC1C2").size(), 1u);       // bridged
   EXPECT_EQ(systems("C1CCC2(CC1)CCCC2").size(), 1u);  // spiro
-  EXPECT_EQ(systems("C1CCCCC1C1CCCC1").size(), 2u);   // a bond between them
+  EXPECT_EQ(systems("C1CCCCC1C1CCCC1").size(), 2u);   // connected by a bond
   EXPECT_EQ(systems("C1CCCCC1CC1CCCC1.c1ccccc1").size(), 3u);
   EXPECT_TRUE(std::ranges::is_sorted(systems("C1CCCCC1CC1CCCC1.c1ccccc1")));
 }
@@ -64,7 +64,7 @@ TEST(RingSystems, DifferentSystemsHaveDifferentNumbers) {
                                      "c1ccc2cc3ccccc3cc2c1",
                                      "c1ccc2c(c1)ccc1ccccc12",
                                      "C12C3C4C1C5C4C3C25",   // cubane
-                                     "C12C3C1C1C4C1C3C24"};  // cuneane: every atom has three neighbours in both
+                                     "C12C3C1C1C4C1C3C24"};  // cuneane: as in cubane, every atom has three neighbours
   std::vector<std::uint64_t> numbers;
   for (const std::string& smiles : all) {
     ASSERT_EQ(systems(smiles).size(), 1u) << smiles;

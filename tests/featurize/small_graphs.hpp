@@ -1,4 +1,4 @@
-// Graphs made by hand for tests that need no chemistry.
+// Hand-made graphs for tests without a chemistry toolkit.
 #pragma once
 
 #include <utility>
@@ -8,8 +8,8 @@
 
 namespace molgraph::test {
 
-/// n carbon-like atoms of `ogb` columns; bond b has type b mod 5, stereo b mod 6 and conjugation b mod 2, so that
-/// neighbouring bonds have different ids.
+/// `ogb` features: atom a has the value a mod 119 in column 0 and 0 in the others. Bond b has type b mod 5, stereo b
+/// mod 6 and conjugation b mod 2, so that neighbouring bonds have different ids.
 inline MolecularGraph graph_of(int atoms, const std::vector<std::pair<int, int>>& bonds) {
   MolecularGraph graph;
   graph.atoms.assign(9u * static_cast<std::size_t>(atoms), 0);
@@ -30,7 +30,7 @@ inline MolecularGraph chain_of(int atoms) {
   return graph_of(atoms, bonds);
 }
 
-/// The eight corners of a cube; corner c is joined to c with one bit flipped.
+/// The eight corners of a cube. Corner c is bonded to the corners that differ from c in one bit.
 inline MolecularGraph cubane() {
   std::vector<std::pair<int, int>> bonds;
   for (int c = 0; c < 8; ++c) {
@@ -43,7 +43,7 @@ inline MolecularGraph cubane() {
 
 inline MolecularGraph cyclobutane() { return graph_of(4, {{0, 1}, {1, 2}, {2, 3}, {3, 0}}); }
 
-/// new index of old atom a = order[a]; bonds are listed backwards to disturb their order, too.
+/// Atom a becomes atom order[a]. The bonds are in reverse order, so that their order changes too.
 inline MolecularGraph renumbered(const MolecularGraph& graph, const std::vector<int>& order) {
   MolecularGraph other;
   other.features = graph.features;

@@ -8,7 +8,7 @@ namespace {
 Rejection rejection_of(const std::string& smiles, const FeaturizerLimits& limits = {}) {
   const FeaturizeResult result = Featurizer({}, limits).smiles(smiles);
   if (const auto* rejection = std::get_if<Rejection>(&result)) return *rejection;
-  ADD_FAILURE() << "'" << smiles << "' was accepted";
+  ADD_FAILURE() << "'" << smiles << "' is accepted";
   return {RowStatus::ok, ""};
 }
 
@@ -19,17 +19,17 @@ int atoms_of(const std::string& smiles, const FeaturizerLimits& limits = {}) {
   return 0;
 }
 
-TEST(Smiles, StatusWords) {
+TEST(Smiles, StatusNames) {
   EXPECT_EQ(to_string(RowStatus::ok), "ok");
   EXPECT_EQ(to_string(RowStatus::too_large), "too_large");
   EXPECT_EQ(to_string(RowStatus::invalid_smiles), "invalid_smiles");
 }
 
-TEST(Smiles, EmptyText) {
+TEST(Smiles, EmptyTextIsRejected) {
   for (const char* text : {"", " ", "\t \r\n"}) EXPECT_EQ(rejection_of(text).status, RowStatus::empty);
 }
 
-TEST(Smiles, ReasonsOfBadText) {
+TEST(Smiles, InvalidTextIsRejectedWithReason) {
   const std::pair<std::string, std::string> known[] = {
       {"C1CC", "ring 1 not closed"},
       {"C1CC2CC%12", "rings 1, 2, 12 not closed"},
@@ -55,7 +55,7 @@ TEST(Smiles, ReasonsOfBadText) {
   }
 }
 
-TEST(Smiles, NothingReachesTheTerminal) {
+TEST(Smiles, NothingIsPrinted) {
   testing::internal::CaptureStderr();
   testing::internal::CaptureStdout();
   rejection_of("C1CC");
@@ -66,21 +66,21 @@ TEST(Smiles, NothingReachesTheTerminal) {
   EXPECT_EQ(testing::internal::GetCapturedStdout(), "");
 }
 
-TEST(Smiles, BlanksAroundAreIgnored) { EXPECT_EQ(atoms_of("  CCO\t\r\n"), 3); }
+TEST(Smiles, SurroundingBlanksAreIgnored) { EXPECT_EQ(atoms_of("  CCO\t\r\n"), 3); }
 
-TEST(Smiles, ExtendedSmilesIsUnderstood) { EXPECT_EQ(atoms_of("CCO |(0,0,0;1.5,0,0;2,1,0)|"), 3); }
+TEST(Smiles, CxsmilesExtensionsAreAccepted) { EXPECT_EQ(atoms_of("CCO |(0,0,0;1.5,0,0;2,1,0)|"), 3); }
 
 TEST(Smiles, HydrogensAreFoldedIn) {
   EXPECT_EQ(atoms_of("[H]C([H])([H])[H]"), 1);
   EXPECT_EQ(atoms_of("[H][H]"), 2);
   EXPECT_EQ(atoms_of("[2H]"), 1);
   EXPECT_EQ(atoms_of("[H+]"), 1);
-  EXPECT_EQ(atoms_of("[2H]C"), 2) << "an isotope stays an atom";
+  EXPECT_EQ(atoms_of("[2H]C"), 2) << "an isotope remains an explicit atom";
 }
 
-TEST(Smiles, FragmentsStayTogether) { EXPECT_EQ(atoms_of("[Na+].CC(=O)[O-]"), 5); }
+TEST(Smiles, AllFragmentsAreKept) { EXPECT_EQ(atoms_of("[Na+].CC(=O)[O-]"), 5); }
 
-TEST(Smiles, LimitsAreNamedInTheReason) {
+TEST(Smiles, ReasonNamesTheLimit) {
   const std::string chain(40, 'C');
   Rejection rejection = rejection_of(chain, {.max_atoms = 39});
   EXPECT_EQ(rejection.status, RowStatus::too_large);
@@ -91,20 +91,20 @@ TEST(Smiles, LimitsAreNamedInTheReason) {
   EXPECT_EQ(rejection.reason, "40 characters, the limit is 39");
 }
 
-TEST(Smiles, HydrogensThatStayCountToo) {
+TEST(Smiles, ExplicitHydrogensCountTowardsTheLimit) {
   const Rejection rejection = rejection_of("[2H]C([2H])([2H])[2H]", {.max_atoms = 4});
   EXPECT_EQ(rejection.reason, "5 atoms, the limit is 4");
 }
 
 TEST(Smiles, MoreThan255Atoms) { EXPECT_EQ(atoms_of(std::string(700, 'C')), 700); }
 
-TEST(Smiles, BondsNameAtomsInTheTextsOrder) {
+TEST(Smiles, AtomsAreNumberedInInputOrder) {
   const auto graph = std::get<MolecularGraph>(Featurizer().smiles("OC(=O)N"));
   EXPECT_EQ(graph.bond_atoms, (std::vector<std::uint16_t>{0, 1, 1, 2, 1, 3}));
   EXPECT_EQ(graph.view().num_bonds, 3);
 }
 
-TEST(Smiles, HostileTextEndsInARejectionOrAGraph) {
+TEST(Smiles, HostileTextGivesRejectionOrGraph) {
   const std::string texts[] = {std::string(60000, '('),
                                std::string(60000, '['),
                                std::string(60000, '%'),
@@ -135,7 +135,7 @@ TEST(Smiles, HostileTextEndsInARejectionOrAGraph) {
   }
 }
 
-TEST(Smiles, NamesItsToolkit) { EXPECT_EQ(rdkit_version().substr(0, 2), "20"); }
+TEST(Smiles, ToolkitVersionIsAvailable) { EXPECT_EQ(rdkit_version().substr(0, 2), "20"); }
 
 }  // namespace
 }  // namespace molgraph

@@ -5,15 +5,15 @@
 namespace molgraph {
 namespace {
 
-TEST(SyntaxReason, FindsOpenRings) {
+TEST(SyntaxReason, NamesUnclosedRings) {
   EXPECT_EQ(syntax_reason("C1CC", "unclosed ring"), "ring 1 not closed");
   EXPECT_EQ(syntax_reason("C12CC1", "unclosed ring"), "ring 2 not closed");
   EXPECT_EQ(syntax_reason("C%12CC1CC1", "unclosed ring"), "ring 12 not closed");
   EXPECT_EQ(syntax_reason("[13CH3]C%(123)", "unclosed ring"), "ring 123 not closed")
-      << "digits in brackets are no rings";
+      << "digits in brackets are not ring labels";
 }
 
-TEST(SyntaxReason, FindsThePlaceOfAnError) {
+TEST(SyntaxReason, LocatesSyntaxErrors) {
   EXPECT_EQ(syntax_reason("CCx", "syntax error"), "syntax error: 'x' is not a SMILES symbol (character 3)");
   EXPECT_EQ(syntax_reason("CC[CH", "syntax error"), "syntax error: '[' not closed (character 3)");
   EXPECT_EQ(syntax_reason("CC]", "syntax error"), "syntax error: ']' without '[' (character 3)");
@@ -23,12 +23,12 @@ TEST(SyntaxReason, FindsThePlaceOfAnError) {
   EXPECT_EQ(syntax_reason("C==C", "syntax error"), "syntax error: two bonds in a row (character 3)");
 }
 
-TEST(SyntaxReason, LeavesTheRestAlone) {
+TEST(SyntaxReason, OtherReasonsAreUnchanged) {
   EXPECT_EQ(syntax_reason("[Xx]", "syntax error"), "syntax error");
   EXPECT_EQ(syntax_reason("C1CC1", "number too large"), "number too large");
 }
 
-TEST(ForeignSign, IsNamedWithItsPlace) {
+TEST(ForeignSign, IsReportedWithItsPosition) {
   EXPECT_EQ(foreign_sign("C\xE2\x80\x93"
                          "C"),
             "'\xE2\x80\x93' (U+2013) is not a SMILES symbol (character 2)")
@@ -38,7 +38,7 @@ TEST(ForeignSign, IsNamedWithItsPlace) {
   EXPECT_EQ(foreign_sign("CC\xF0\x9F\x98\x80"), "'\xF0\x9F\x98\x80' (U+1F600) is not a SMILES symbol (character 3)");
 }
 
-TEST(ForeignSign, ThatOneCannotSeeIsNamedByItsCode) {
+TEST(ForeignSign, InvisibleCharactersAreNamedByCode) {
   EXPECT_EQ(foreign_sign("C\xE2\x80\x8B"
                          "C"),
             "the invisible character U+200B is not a SMILES symbol (character 2)");
@@ -53,22 +53,22 @@ TEST(ForeignSign, ThatOneCannotSeeIsNamedByItsCode) {
   EXPECT_EQ(foreign_sign(std::string("C\0C", 3)), "the control character U+0000 is not a SMILES symbol (character 2)");
 }
 
-TEST(ForeignSign, BytesThatAreNoText) {
+TEST(ForeignSign, InvalidUtf8IsReported) {
   EXPECT_EQ(foreign_sign("CC\xFF"), "byte 0xFF is neither ASCII nor UTF-8 (character 3)");
   EXPECT_EQ(foreign_sign("C\xE9"
                          "C"),
             "byte 0xE9 is neither ASCII nor UTF-8 (character 2)")
       << "Latin-1";
-  EXPECT_EQ(foreign_sign("C\xE2\x80"), "byte 0xE2 is neither ASCII nor UTF-8 (character 2)") << "cut";
+  EXPECT_EQ(foreign_sign("C\xE2\x80"), "byte 0xE2 is neither ASCII nor UTF-8 (character 2)") << "truncated";
   EXPECT_EQ(foreign_sign("C\xC0\x80"), "byte 0xC0 is neither ASCII nor UTF-8 (character 2)")
-      << "a zero, written too long";
-  EXPECT_EQ(foreign_sign("C\xED\xA0\x80"), "byte 0xED is neither ASCII nor UTF-8 (character 2)") << "half a pair";
+      << "overlong encoding of zero";
+  EXPECT_EQ(foreign_sign("C\xED\xA0\x80"), "byte 0xED is neither ASCII nor UTF-8 (character 2)") << "lone surrogate";
 }
 
-TEST(ForeignSign, ExtensionsMayLabelAtomsInAnyLanguage) {
+TEST(ForeignSign, CxsmilesLabelsMayContainAnyLetters) {
   EXPECT_EQ(foreign_sign("CCO"), "");
   EXPECT_EQ(foreign_sign("CC |$\xCE\xB1;\xCE\xB2$|"), "");
-  EXPECT_EQ(foreign_sign("C\tC"), "") << "blanks have a reason of their own";
+  EXPECT_EQ(foreign_sign("C\tC"), "") << "blanks have a separate reason";
   EXPECT_EQ(foreign_sign("CC |$\xCE\xB1;\x01$|"), "the control character U+0001 is not a SMILES symbol (character 8)");
 }
 
@@ -77,7 +77,7 @@ TEST(NamedAtoms, AreALowerBound) {
   EXPECT_EQ(count_named_atoms("ClCBr"), 3);
   EXPECT_EQ(count_named_atoms("[H]C([2H])[H+]"), 1);
   EXPECT_EQ(count_named_atoms("[Hg]c1cc[nH]c1"), 6);
-  EXPECT_EQ(count_named_atoms("C |C(0,0)|"), 1) << "only the part before a blank";
+  EXPECT_EQ(count_named_atoms("C |C(0,0)|"), 1) << "only the text before a blank counts";
 }
 
 }  // namespace

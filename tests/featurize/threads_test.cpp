@@ -14,7 +14,7 @@ namespace {
 constexpr int kThreads = 8;
 constexpr int kRounds = 1500;
 
-TEST(Threads, ReasonsBelongToTheirOwnText) {
+TEST(Threads, ReasonsAreNotMixedBetweenThreads) {
   const Featurizer featurizer;
   const auto reference = std::get<MolecularGraph>(featurizer.smiles("CC(C)[NH+](CCNC(=O)c1ccncc1)C1CC1"));
   std::atomic<int> wrong{0};
@@ -22,12 +22,12 @@ TEST(Threads, ReasonsBelongToTheirOwnText) {
   for (int t = 0; t < kThreads; ++t) {
     threads.emplace_back([&, t] {
       for (int round = 0; round < kRounds; ++round) {
-        // A ring label that only this thread and round use, in three digits.
+        // A ring label of three digits that depends on thread and round.
         const int label = 100 + (t * kRounds + round) % 900;
         const FeaturizeResult bad = featurizer.smiles("CC%(" + std::to_string(label) + ")CC");
         const auto* rejection = std::get_if<Rejection>(&bad);
         wrong += rejection == nullptr || rejection->reason != "ring " + std::to_string(label) + " not closed";
-        // The number of the overfull atom is the length of the chain before it.
+        // The index of the atom with too many bonds equals the length of the chain before it.
         const int before = (t + 3 * round) % 40 + 1;
         const FeaturizeResult overfull =
             featurizer.smiles(std::string(static_cast<std::size_t>(before), 'C') + "C(C)(C)(C)C");

@@ -11,14 +11,14 @@
 namespace molgraph {
 namespace {
 
-TEST(Vocabulary, NamesGoBothWays) {
+TEST(Vocabulary, NamesRoundTrip) {
   for (const Features features : kFeatureSets) {
     EXPECT_EQ(features_from_string(to_string(features)), features);
   }
   EXPECT_THROW(features_from_string("OGB"), UsageError);
 }
 
-TEST(Vocabulary, OgbBondIdsAreInjectiveAndFillTheirRange) {
+TEST(Vocabulary, OgbBondIdsAreUniqueAndContiguous) {
   std::set<int> ids;
   for (std::uint8_t type = 0; type < 5; ++type) {
     for (std::uint8_t stereo = 0; stereo < 6; ++stereo) {
@@ -33,7 +33,7 @@ TEST(Vocabulary, OgbBondIdsAreInjectiveAndFillTheirRange) {
   EXPECT_EQ(*ids.rbegin(), feature_shape(Features::ogb).bond_ids - 1);
 }
 
-TEST(Vocabulary, MolgraphBondIdsAreDifferentForBondsThatCanBe) {
+TEST(Vocabulary, MolgraphBondIdsOfPossibleBondsAreUnique) {
   std::set<int> ids;
   int bonds = 0;
   for (std::uint8_t type = 0; type < 5; ++type) {
@@ -51,7 +51,7 @@ TEST(Vocabulary, MolgraphBondIdsAreDifferentForBondsThatCanBe) {
   EXPECT_LT(feature_shape(Features::molgraph).bond_ids, kNoEdge);
 }
 
-TEST(Vocabulary, RowsOfBondIdsAreTheirColumns) {
+TEST(Vocabulary, RowsOfBondIdsEncodeTheirColumns) {
   for (const Features features : kFeatureSets) {
     const FeatureShape& shape = feature_shape(features);
     const auto rows = rows_of_bond_ids(features);
@@ -74,11 +74,11 @@ TEST(Vocabulary, EveryColumnHasAName) {
   }
 }
 
-TEST(Vocabulary, ZincBondIdsAreTheTypes) {
+TEST(Vocabulary, ZincBondIdsAreBondTypes) {
   for (std::uint8_t type = 0; type < 6; ++type) EXPECT_EQ(bond_id(Features::zinc, &type), type <= 3 ? type : 0);
 }
 
-TEST(Vocabulary, ShapesOfThePublishedFeatures) {
+TEST(Vocabulary, ShapesMatchPublishedFeatures) {
   const FeatureShape& ogb = feature_shape(Features::ogb);
   EXPECT_EQ(ogb.atom_dims, (std::array<int, kMostAtomColumns>{119, 5, 12, 12, 10, 6, 6, 2, 2}));
   EXPECT_EQ(ogb.bond_dims, (std::array<int, kMostBondColumns>{5, 6, 2}));
@@ -86,7 +86,7 @@ TEST(Vocabulary, ShapesOfThePublishedFeatures) {
 }
 
 TEST(FeaturizerOptions, TextAndHashAreStable) {
-  // Stored in every store and every model: a change here orphans them.
+  // Every store and every model contains this text: a change makes existing ones unusable.
   EXPECT_EQ(FeaturizerOptions{}.canonical_text(),
             "molgraph-featurizer v1; features=ogb; atoms=119,5,12,12,10,6,6,2,2; bonds=5,6,2; hydrogens=folded; "
             "fragments=kept; pairs=shortest-path");
@@ -97,7 +97,7 @@ TEST(FeaturizerOptions, TextAndHashAreStable) {
             "atoms=119,12,10,12,6,6,2,2,8,6; bonds=5,4,2,2; hydrogens=folded; fragments=kept; pairs=shortest-path");
 }
 
-TEST(FeaturizerOptions, TextComesBack) {
+TEST(FeaturizerOptions, TextRoundTrips) {
   for (const Features features : kFeatureSets) {
     const FeaturizerOptions options{features};
     EXPECT_EQ(FeaturizerOptions::from_canonical_text(options.canonical_text()), options);
@@ -115,7 +115,7 @@ TEST(DataErrorText, NamesFileRowAndText) {
   EXPECT_STREQ(DataError("", 0, "bad", "C\nC").what(), "bad (C C)");
 }
 
-TEST(DataErrorText, LongTextIsCutButNotInsideASign) {
+TEST(DataErrorText, LongTextIsTruncatedBetweenCharacters) {
   const std::string long_text = "x" + std::string(60, 'a') + [] {
     std::string umlauts;
     for (int k = 0; k < 30; ++k) umlauts += "\xC3\xA4";
@@ -125,7 +125,7 @@ TEST(DataErrorText, LongTextIsCutButNotInsideASign) {
   EXPECT_EQ(line.substr(0, 12), "f, row 1: m ");
   EXPECT_LE(line.size(), 12u + 2 + 80);
   const std::string shown = line.substr(13, line.size() - 13 - 4);
-  EXPECT_EQ(static_cast<unsigned char>(shown.back()), 0xA4u) << "cut between the two bytes of an umlaut";
+  EXPECT_EQ(static_cast<unsigned char>(shown.back()), 0xA4u) << "truncated between the two bytes of an umlaut";
   EXPECT_EQ(line.substr(line.size() - 4), "...)");
 }
 

@@ -7,16 +7,16 @@
 namespace molgraph {
 namespace {
 
-TEST(WithoutRdkit, SaysWhatToDo) {
+TEST(WithoutRdkit, ErrorsSayWhatToDo) {
   const Featurizer featurizer;
   try {
     featurizer.smiles("C");
-    FAIL() << "a molecule without a toolkit";
+    FAIL() << "parsed a molecule without RDKit";
   } catch (const FileError& error) {
     EXPECT_STREQ(error.what(), "built without RDKit: use a store");
   }
   EXPECT_THROW(featurizer.mol_block("x"), FileError);
-  EXPECT_EQ(canonical_smiles("OC"), "OC");  // as it stands: stores with a split train without RDKit
+  EXPECT_EQ(canonical_smiles("OC"), "OC");  // unchanged, so that training from stores with a split works without RDKit
   EXPECT_THROW(smiles_of_mol_block("x"), FileError);
   EXPECT_THROW(murcko_scaffold("C"), FileError);
   EXPECT_THROW(penalized_logp("C"), FileError);

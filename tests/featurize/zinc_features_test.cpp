@@ -34,7 +34,7 @@ std::set<TypedBond> bonds_of(const MolecularGraph& graph, const std::vector<int>
   return bonds;
 }
 
-TEST(ZincFeatures, TypesStandAtTheInputsAtoms) {
+TEST(ZincFeatures, TypesFollowInputAtomOrder) {
   // Types: C 0, O 1, N 2, C H1 4, O - 7, N H3 + 10. The written order differs from this text.
   const MolecularGraph graph = zinc_graph_of("[O-]C(=O)[C@H](C)[NH3+]");
   EXPECT_EQ(graph.atoms, (std::vector<std::uint8_t>{7, 0, 1, 4, 0, 10}));
@@ -49,7 +49,7 @@ TEST(ZincFeatures, AromaticBondsBecomeThreeDoubleBonds) {
   EXPECT_EQ(graph.atoms, (std::vector<std::uint8_t>{0, 0, 0, 0, 0, 0, 0, 2}));
 }
 
-TEST(ZincFeatures, TypesOutsideTheListAreUnsupported) {
+TEST(ZincFeatures, UnknownTypesAreUnsupported) {
   const Featurizer featurizer(FeaturizerOptions{Features::zinc});
   for (const char* smiles : {"OB(O)c1ccccc1", "C[Si](C)(C)C", "[2H]", "C[N-]->[Fe]", "*C"}) {
     const FeaturizeResult result = featurizer.smiles(smiles);
@@ -59,19 +59,20 @@ TEST(ZincFeatures, TypesOutsideTheListAreUnsupported) {
   EXPECT_EQ(std::get<Rejection>(featurizer.smiles("OB(O)C")).reason, "atom type 'B' is not one of the 28 zinc types");
 }
 
-TEST(ZincFeatures, TheDictionaryOfThePublishedData) {
+TEST(ZincFeatures, MatchesPublishedAtomDictionary) {
   const std::string path = test::golden_file("MOLGRAPH_DATA", "zinc12k/atom_dict.csv");
   if (path.empty()) GTEST_SKIP() << "MOLGRAPH_DATA with zinc12k/atom_dict.csv is not set";
   EXPECT_EQ(test::golden_rows(path).size(), static_cast<std::size_t>(feature_shape(Features::zinc).atom_dims[0]));
-  // Each name as a bracket atom that keeps its hydrogens and charge through the Kekule round trip.
+  // Each name becomes a bracket atom whose hydrogens and charge are unchanged by the Kekule round trip.
   for (const auto& row : test::golden_rows(path)) {
     const std::string& name = row.at(1);
     const auto parts = test::split(name, ' ');
     const bool positive = parts.back() == "+", negative = parts.back() == "-";
     std::string hydrogens;
     if (parts.size() > 1 && parts[1][0] == 'H') hydrogens = parts[1];
-    if (hydrogens.empty() && !positive && !negative) continue;         // organic subset: the golden graphs cover them
-    if (name == "C H1" || name == "P H1" || name == "P H2") continue;  // need a stereocentre or an odd valence
+    if (hydrogens.empty() && !positive && !negative) continue;  // organic subset: covered by the golden graphs
+    if (name == "C H1" || name == "P H1" || name == "P H2")
+      continue;  // these need a stereocentre or an unusual valence
     const std::string smiles = "[" + parts[0] + hydrogens + (positive ? "+]" : negative ? "-]" : "]");
     const FeaturizeResult result = Featurizer(FeaturizerOptions{Features::zinc}).smiles(smiles);
     ASSERT_TRUE(std::holds_alternative<MolecularGraph>(result)) << smiles;
@@ -79,9 +80,9 @@ TEST(ZincFeatures, TheDictionaryOfThePublishedData) {
   }
 }
 
-// The table was made in Python with RDKit from the same SMILES by the benchmark's recipe. The published graphs were not
-// available.
-TEST(ZincFeatures, EqualTheGraphsRecomputedInPython) {
+// A Python script with RDKit made the table from the same SMILES by the benchmark's recipe. The published graphs were
+// not available.
+TEST(ZincFeatures, MatchGraphsRecomputedInPython) {
   const std::string smiles_path = test::golden_file("MOLGRAPH_DATA", "zinc12k/zinc12k.csv.gz");
   const std::string graphs_path = test::golden_file("MOLGRAPH_DATA", "zinc12k/zinc12k_graphs.csv.gz");
   if (smiles_path.empty() || graphs_path.empty()) GTEST_SKIP() << "MOLGRAPH_DATA with zinc12k is not set";
@@ -116,7 +117,7 @@ TEST(ZincFeatures, EqualTheGraphsRecomputedInPython) {
   }
   EXPECT_NEAR(static_cast<double>(atoms) / 12000, 23.155, 0.001);
   EXPECT_NEAR(2.0 * static_cast<double>(bonds) / 12000, 49.83, 0.005);
-  EXPECT_GT(reordered, 1000u) << "too few reordered molecules for this test to mean anything";
+  EXPECT_GT(reordered, 1000u) << "too few reordered molecules for a meaningful test";
 }
 
 }  // namespace

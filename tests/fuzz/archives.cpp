@@ -1,4 +1,5 @@
-// Archives of torch.save: the zip, or the pickle in it with the zip's checksums right, which reaches far deeper.
+// Archives of torch.save: a damaged zip file, or a damaged pickle in a zip file with correct checksums, which reaches
+// more code.
 #include <algorithm>
 #include <filesystem>
 
@@ -15,7 +16,7 @@ constexpr std::string_view kOpcodes =
 
 class Archives : public Kind {
  public:
-  void make_seeds(const std::string& folder) const override {  // PyTorch made them
+  void make_seeds(const std::string& folder) const override {  // made by PyTorch
     for (const char* name : {"plain", "under_model", "types", "views", "split_arrays", "deflated"})
       std::filesystem::copy_file(std::string(MOLGRAPH_ARCHIVES_DIR "/") + name + ".pt", folder + "/" + name + ".pt");
   }
@@ -32,9 +33,9 @@ class Archives : public Kind {
     if (one_in(random, 4)) put_file(path, damaged(read_file(source), random, kOpcodes));
     else write_with_damaged_pickle(source, path, random);
     for (const auto& [name, tensor] : read_state_dict(path)) {
-      demand(tensor.count() >= 0, "a shape");
-      demand(tensor.bytes.size() == static_cast<std::size_t>(tensor.count()) * size_of(tensor.dtype),
-             "as many bytes as the shape of " + name + " needs");
+      require(tensor.count() >= 0, "a shape");
+      require(tensor.bytes.size() == static_cast<std::size_t>(tensor.count()) * size_of(tensor.dtype),
+              "as many bytes as the shape of " + name + " needs");
     }
     return true;
   }

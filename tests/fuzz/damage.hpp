@@ -1,4 +1,4 @@
-// Random damage to bytes and text, the same for the same random numbers.
+// Random damage to bytes and text. Equal random numbers give equal damage.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace molgraph::fuzz {
 
 using Random = std::mt19937_64;
 
-/// In [0, bound); the same on every machine, which std::uniform_int_distribution is not.
+/// Random number in [0, bound). Unlike std::uniform_int_distribution, equal on every machine.
 std::size_t below(Random& random, std::size_t bound);
 inline bool one_in(Random& random, std::size_t bound) { return below(random, bound) == 0; }
 
@@ -20,10 +20,10 @@ const auto& one_of(Random& random, const List& list) {
   return list[below(random, std::size(list))];
 }
 
-/// Changes, inserts, removes or repeats a few bytes; `signs`: those that mean something to whoever reads it.
-std::string damaged(std::string text, Random& random, std::string_view signs);
+/// Changes, inserts, removes or repeats a few bytes. `symbols`: characters that have a meaning in the format.
+std::string damaged(std::string text, Random& random, std::string_view symbols);
 
-/// Puts some of `pieces` into the text, or in place of as much of it, beside the damage to single bytes.
-std::string damaged(std::string text, Random& random, std::string_view signs, const std::vector<std::string>& pieces);
+/// Also inserts some of `pieces` into the text or overwrites text with them.
+std::string damaged(std::string text, Random& random, std::string_view symbols, const std::vector<std::string>& pieces);
 
 }  // namespace molgraph::fuzz

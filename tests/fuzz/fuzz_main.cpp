@@ -1,5 +1,5 @@
-// Random damage to everything that comes from outside: whatever happens must be a result that holds, or a typed error,
-// in bounded time and memory.
+// Random damage to all external input. Every case must give a valid result or a typed error, in bounded time and
+// memory.
 //     molgraph-fuzz models|stores|archives|tables|smiles [--count N] [--seed S] [--only CASE] [SEED FILE ...]
 #include <charconv>
 #include <cstdio>
@@ -36,15 +36,15 @@ int main(int argc, char** argv) {
                                                                             {"smiles", make_smiles}};
   FuzzOptions options;
   for (int k = 1; k < argc; ++k) {
-    const std::string word = argv[k];
-    bool good = true;
-    if (word == "--count" && k + 1 < argc) good = read(argv[++k], options.count);
-    else if (word == "--seed" && k + 1 < argc) good = read(argv[++k], options.seed);
-    else if (word == "--only" && k + 1 < argc) good = read(argv[++k], options.only);
-    else if (word.starts_with("-")) good = false;
-    else if (options.kind.empty()) options.kind = word;
-    else options.seed_files.push_back(word);
-    if (!good) return usage();
+    const std::string argument = argv[k];
+    bool valid = true;
+    if (argument == "--count" && k + 1 < argc) valid = read(argv[++k], options.count);
+    else if (argument == "--seed" && k + 1 < argc) valid = read(argv[++k], options.seed);
+    else if (argument == "--only" && k + 1 < argc) valid = read(argv[++k], options.only);
+    else if (argument.starts_with("-")) valid = false;
+    else if (options.kind.empty()) options.kind = argument;
+    else options.seed_files.push_back(argument);
+    if (!valid) return usage();
   }
   if (!kinds.contains(options.kind)) return usage();
   return run_cases(*kinds.at(options.kind)(), options) ? 0 : 1;

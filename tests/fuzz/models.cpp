@@ -1,5 +1,5 @@
-// Model files: bytes anywhere, the header, the configuration (as JSON, with edge values), the weights; checksums right,
-// so that the damage reaches what reads behind them.
+// Model files: damaged bytes, header, configuration (as JSON, with edge values) and weights. The last two get correct
+// checksums, so that the damage reaches the code that reads them.
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -19,7 +19,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr const char* kNames[] = {"graphormer", "grpe", "classes", "walks"};
-constexpr std::string_view kJsonSigns = "{}[]\",:0123456789-+.eE\\tfn ";
+constexpr std::string_view kJsonSymbols = "{}[]\",:0123456789-+.eE\\tfn ";
 
 ModelConfig config_of(std::size_t seed) {
   ModelConfig config;
@@ -44,7 +44,7 @@ ModelConfig config_of(std::size_t seed) {
   return config;
 }
 
-/// Random weights of the right shapes.
+/// Writes a model with random weights of the right shapes.
 void write_model(const std::string& path, const ModelConfig& config, Random& random) {
   const ParameterList specs = parameters_of(model_plan(config));
   const std::int64_t outputs = config.task.num_outputs();
@@ -67,7 +67,7 @@ void collect(Json& json, std::vector<Json*>& nodes) {
     for (Json& child : json) collect(child, nodes);
 }
 
-/// One value becomes another, goes away or gets company.
+/// Replaces, removes or duplicates one value.
 void damage_value(Json& root, Random& random) {
   static const std::vector<Json> kEdges{nullptr,
                                         true,
@@ -125,7 +125,7 @@ void damage_value(Json& root, Random& random) {
   }
 }
 
-/// Whole numbers of a tensor become such as training that went wrong leaves.
+/// Sets weights to values that a failed training can produce, or removes or duplicates a tensor.
 void damage_weights(SafetensorsFile& file, Random& random) {
   static constexpr float kEdges[] = {std::numeric_limits<float>::quiet_NaN(),
                                      std::numeric_limits<float>::infinity(),
@@ -163,11 +163,11 @@ void write_tensors(const std::string& path, const SafetensorsFile& file) {
       path, {{kConfigKey, file.metadata.at(kConfigKey)}, {kFeaturizerKey, file.metadata.at(kFeaturizerKey)}}, views);
 }
 
-/// The header with other bytes, and the length that fits it.
+/// The file with a damaged header and the correct length of it.
 std::string with_damaged_header(const std::string& bytes, Random& random) {
   std::uint64_t length = 0;
   std::memcpy(&length, bytes.data(), sizeof length);
-  const std::string header = damaged(bytes.substr(sizeof length, length), random, kJsonSigns);
+  const std::string header = damaged(bytes.substr(sizeof length, length), random, kJsonSymbols);
   const std::uint64_t fits = header.size();
   return std::string(reinterpret_cast<const char*>(&fits), sizeof fits) + header + bytes.substr(sizeof length + length);
 }
@@ -194,7 +194,7 @@ class Models : public Kind {
     const std::size_t seed = below(random, bytes_.size());
     SafetensorsFile file = files_[seed];
     switch (below(random, 5)) {
-      case 0: put_file(path, damaged(bytes_[seed], random, kJsonSigns)); break;
+      case 0: put_file(path, damaged(bytes_[seed], random, kJsonSymbols)); break;
       case 1: put_file(path, with_damaged_header(bytes_[seed], random)); break;
       case 2:
         damage_weights(file, random);
@@ -215,17 +215,17 @@ class Models : public Kind {
     const Predictor predictor({path}, {.threads = 1, .limits = {}});
     const std::vector<std::string> smiles{"CCO", "c1ccccc1C(=O)[O-]", "[Na+].[Cl-]", "C1CC", "", "F/C=C/[C@H](N)Br"};
     const std::vector<Prediction> predictions = predictor.predict(smiles, EmbeddingOptions{});
-    demand(predictions.size() == smiles.size(), "a prediction per text");
+    require(predictions.size() == smiles.size(), "a prediction per text");
     for (const Prediction& one : predictions) {
-      demand(one.values.size() == static_cast<std::size_t>(predictor.task().num_outputs()), "a value per output");
-      demand((one.status == RowStatus::ok) == one.reason.empty(), "a reason where the status is not ok");
+      require(one.values.size() == static_cast<std::size_t>(predictor.task().num_outputs()), "a value per output");
+      require((one.status == RowStatus::ok) == one.reason.empty(), "a reason where the status is not ok");
       for (const double value : one.values)
-        demand(std::isfinite(value) || one.status != RowStatus::ok, "status ok, value not finite");
+        require(std::isfinite(value) || one.status != RowStatus::ok, "status ok, value not finite");
       for (const float value : one.embedding)
-        demand(std::isfinite(value) || one.status != RowStatus::ok, "status ok, embedding not finite");
+        require(std::isfinite(value) || one.status != RowStatus::ok, "status ok, embedding not finite");
     }
-    demand(predictions[3].status == RowStatus::invalid_smiles && predictions[4].status == RowStatus::empty,
-           "statuses of bad texts");
+    require(predictions[3].status == RowStatus::invalid_smiles && predictions[4].status == RowStatus::empty,
+            "statuses of invalid texts");
     return true;
   }
 

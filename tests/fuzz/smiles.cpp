@@ -1,4 +1,4 @@
-// SMILES and mol blocks: spliced, with signs of their own and foreign ones, alone and through a model.
+// SMILES and mol blocks: spliced, with valid and invalid characters.
 #include <algorithm>
 #include <cmath>
 #include <sstream>
@@ -12,7 +12,7 @@
 namespace molgraph::fuzz {
 namespace {
 
-constexpr std::string_view kSigns = "CNOSPFIBrlcnosp()[]=#$:/\\@+-%.0123456789HTeai*~&;,!?<>^ \t";
+constexpr std::string_view kSymbols = "CNOSPFIBrlcnosp()[]=#$:/\\@+-%.0123456789HTeai*~&;,!?<>^ \t";
 const std::vector<std::string> kPieces{"[C@@H]",
                                        "[nH]",
                                        "%99",
@@ -98,8 +98,8 @@ constexpr const char* kBlock =
     "    2.2000    1.2000    0.0000 O   0  0\n    2.2000   -1.2000    0.0000 N   0  3\n  1  2  1  0\n  2  3  2  0\n  2 "
     " 4  1  0\nM  CHG  1   4   1\nM  END\n";
 
-/// Nothing that is cut off at a sign that no SMILES has may count as a molecule.
-bool has_foreign_sign(std::string_view text) {
+/// True if the text has a character that no SMILES has. Such a text must not be accepted, not even up to the character.
+bool has_invalid_character(std::string_view text) {
   return std::ranges::any_of(trim(text), [](char c) {
     const auto byte = static_cast<unsigned char>(c);
     return byte >= 0x7F || (byte < 0x20 && byte != '\t');
@@ -109,17 +109,19 @@ bool has_foreign_sign(std::string_view text) {
 void check_graph(const MolecularGraph& graph, int most_atoms) {
   const FeatureShape& shape = feature_shape(graph.features);
   const int atoms = graph.num_atoms();
-  demand(atoms > 0 && atoms <= most_atoms, "as many atoms as the limit allows");
+  require(atoms > 0 && atoms <= most_atoms, "as many atoms as the limit allows");
   for (std::size_t k = 0; k < graph.atoms.size(); ++k)
-    demand(graph.atoms[k] < shape.atom_dims[k % static_cast<std::size_t>(shape.atom_columns)], "atom columns in range");
+    require(graph.atoms[k] < shape.atom_dims[k % static_cast<std::size_t>(shape.atom_columns)],
+            "atom columns in range");
   for (std::size_t k = 0; k < graph.bonds.size(); ++k)
-    demand(graph.bonds[k] < shape.bond_dims[k % static_cast<std::size_t>(shape.bond_columns)], "bond columns in range");
-  for (const std::uint16_t atom : graph.bond_atoms) demand(atom < atoms, "bonds between atoms");
-  demand(graph.bonds.size() == static_cast<std::size_t>(graph.num_bonds() * shape.bond_columns),
-         "columns of every bond");
+    require(graph.bonds[k] < shape.bond_dims[k % static_cast<std::size_t>(shape.bond_columns)],
+            "bond columns in range");
+  for (const std::uint16_t atom : graph.bond_atoms) require(atom < atoms, "bonds between atoms");
+  require(graph.bonds.size() == static_cast<std::size_t>(graph.num_bonds() * shape.bond_columns),
+          "columns of every bond");
   if (atoms <= 100)
-    demand(pair_relations(graph.view()).topology.size() == static_cast<std::size_t>((atoms + 1) * (atoms + 1)),
-           "relations of all pairs");
+    require(pair_relations(graph.view()).topology.size() == static_cast<std::size_t>((atoms + 1) * (atoms + 1)),
+            "relations of all pairs");
 }
 
 class Smiles : public Kind {
@@ -146,25 +148,26 @@ class Smiles : public Kind {
     put_file(scratch + "/text", text);
     const auto read = [&] { return block ? featurizer.mol_block(text) : featurizer.smiles(text); };
     const FeaturizeResult result = read(), again = read();
-    demand(result.index() == again.index(), "the same verdict twice");
+    require(result.index() == again.index(), "the same result twice");
     if (const auto* rejection = std::get_if<Rejection>(&result)) {
-      demand(rejection->status != RowStatus::ok && !rejection->reason.empty(), "a status and a reason");
-      demand(std::ranges::none_of(rejection->reason, [](char c) { return static_cast<unsigned char>(c) < 0x20; }),
-             "a reason of one line");
+      require(rejection->status != RowStatus::ok && !rejection->reason.empty(), "a status and a reason");
+      require(std::ranges::none_of(rejection->reason, [](char c) { return static_cast<unsigned char>(c) < 0x20; }),
+              "a reason of one line");
       return false;
     }
     const MolecularGraph& graph = std::get<MolecularGraph>(result);
     check_graph(graph, limits.max_atoms);
-    demand(graph.atoms == std::get<MolecularGraph>(again).atoms && graph.bonds == std::get<MolecularGraph>(again).bonds,
-           "the same graph twice");
-    demand(block || !has_foreign_sign(text), "no molecule from text with a sign that no SMILES has");
+    require(
+        graph.atoms == std::get<MolecularGraph>(again).atoms && graph.bonds == std::get<MolecularGraph>(again).bonds,
+        "the same graph twice");
+    require(block || !has_invalid_character(text), "no molecule from text with a character that no SMILES has");
     return true;
   }
 
  private:
   std::string damaged_smiles(Random& random) const {
     std::string text = one_of(random, molecules_);
-    if (one_in(random, 3)) {  // the beginning of one, the end of another
+    if (one_in(random, 3)) {  // the beginning of one molecule and the end of another
       const std::string& other = one_of(random, molecules_);
       text = text.substr(0, below(random, text.size() + 1)) + other.substr(below(random, other.size()));
     }
@@ -172,7 +175,7 @@ class Smiles : public Kind {
       const std::string piece = text;
       for (std::size_t n = below(random, 400); n > 0; --n) text += piece;
     }
-    return damaged(std::move(text), random, kSigns, kPieces);
+    return damaged(std::move(text), random, kSymbols, kPieces);
   }
 
   static std::string damaged_block(Random& random) {

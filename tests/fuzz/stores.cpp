@@ -1,5 +1,5 @@
-// HDF5 stores: bytes anywhere, and behind the header with the checksums stamped anew, so that HDF5 and the checks of
-// the contents see the damage.
+// HDF5 stores: damaged bytes anywhere, or after the header with updated checksums, so that the damage reaches HDF5 and
+// the checks of the content.
 #include <xxhash.h>
 
 #include <cmath>
@@ -14,7 +14,7 @@ namespace molgraph::fuzz {
 namespace {
 
 constexpr std::size_t kUserBlock = 512, kMostPairs = 6;
-constexpr std::string_view kSigns{"\0\1\2\3\xff\xfe\x10\x40\x80OHDRTREESNODHEAP", 25};
+constexpr std::string_view kSymbols{"\0\1\2\3\xff\xfe\x10\x40\x80OHDRTREESNODHEAP", 25};
 
 struct Seed {
   const char *name, *table;
@@ -32,8 +32,8 @@ const Seed kSeeds[] = {{"pairs", kNumbers, true, Features::ogb, {}},
                        {"bare", kNumbers, false, Features::zinc, {}},
                        {"classes", kWords, true, Features::molgraph, TaskKind::multiclass}};
 
-/// The header that fits the bytes: the layout that store_layout.hpp states, written down a second time.
-void stamp(std::string& bytes) {
+/// Updates the header of changed bytes. A second implementation of the layout in store_layout.hpp.
+void update_header(std::string& bytes) {
   if (bytes.size() < kUserBlock) return;
   const std::uint64_t length = bytes.size(),
                       checksum = XXH3_64bits(bytes.data() + kUserBlock, bytes.size() - kUserBlock);
@@ -45,30 +45,30 @@ void stamp(std::string& bytes) {
 
 void check_set(const MoleculeSet& set, const StoreSummary& summary) {
   const auto molecules = static_cast<std::size_t>(set.size());
-  demand(set.size() == summary.molecules, "as many molecules as the summary says");
-  demand(set.id.size() == molecules && set.smiles.size() == molecules, "an id and a SMILES per molecule");
-  demand(set.targets.size() == molecules * set.task.names.size(), "targets of all molecules");
-  for (const double value : set.targets) demand(!std::isinf(value), "finite targets");
+  require(set.size() == summary.molecules, "as many molecules as the summary says");
+  require(set.id.size() == molecules && set.smiles.size() == molecules, "an id and a SMILES per molecule");
+  require(set.targets.size() == molecules * set.task.names.size(), "targets of all molecules");
+  for (const double value : set.targets) require(!std::isinf(value), "finite targets");
   const FeatureShape& shape = feature_shape(set.featurizer.features);
   for (std::int64_t g = 0; g < set.size(); ++g) {
     const GraphView graph = set.graph(g);
-    demand(set.row[static_cast<std::size_t>(g)] >= 0, "row numbers");
-    demand(graph.num_atoms > 0, "atoms");
+    require(set.row[static_cast<std::size_t>(g)] >= 0, "row numbers");
+    require(graph.num_atoms > 0, "atoms");
     for (int a = 0; a < graph.num_atoms; ++a)
       for (int c = 0; c < shape.atom_columns; ++c)
-        demand(graph.atoms[a * shape.atom_columns + c] < shape.atom_dims[static_cast<std::size_t>(c)],
-               "atom columns in range");
+        require(graph.atoms[a * shape.atom_columns + c] < shape.atom_dims[static_cast<std::size_t>(c)],
+                "atom columns in range");
     for (int b = 0; b < graph.num_bonds; ++b) {
-      demand(graph.bond_atoms[2 * b] < graph.num_atoms && graph.bond_atoms[2 * b + 1] < graph.num_atoms,
-             "bonds of the molecule's atoms");
+      require(graph.bond_atoms[2 * b] < graph.num_atoms && graph.bond_atoms[2 * b + 1] < graph.num_atoms,
+              "bonds of the molecule's atoms");
       for (int c = 0; c < shape.bond_columns; ++c)
-        demand(graph.bonds[b * shape.bond_columns + c] < shape.bond_dims[static_cast<std::size_t>(c)],
-               "bond columns in range");
+        require(graph.bonds[b * shape.bond_columns + c] < shape.bond_dims[static_cast<std::size_t>(c)],
+                "bond columns in range");
     }
   }
   for (const auto& [name, split] : set.splits)
     for (const auto* part : {&split.train, &split.valid, &split.test})
-      for (const std::int64_t g : *part) demand(g >= 0 && g < set.size(), "parts of split " + name + " in range");
+      for (const std::int64_t g : *part) require(g >= 0 && g < set.size(), "sets of split " + name + " in range");
 }
 
 class Stores : public Kind {
@@ -101,12 +101,12 @@ class Stores : public Kind {
     const std::string path = scratch + "/a.h5";
     std::string bytes = one_of(random, bytes_);
     if (one_in(random, 4)) {
-      bytes = damaged(std::move(bytes), random, kSigns);
+      bytes = damaged(std::move(bytes), random, kSymbols);
     } else {
       const std::size_t begin = kUserBlock + below(random, bytes.size() - kUserBlock), size = 1 + below(random, 4096);
-      bytes = bytes.substr(0, begin) + damaged(bytes.substr(begin, size), random, kSigns) +
+      bytes = bytes.substr(0, begin) + damaged(bytes.substr(begin, size), random, kSymbols) +
               (begin + size < bytes.size() ? bytes.substr(begin + size) : "");
-      stamp(bytes);
+      update_header(bytes);
     }
     put_file(path, bytes);
     const Store store(path);
@@ -115,8 +115,8 @@ class Stores : public Kind {
     for (std::int64_t g = 0; g < std::min<std::int64_t>(set.size(), kMostPairs); ++g) {
       const PairRelations pairs = store.pairs(g);
       const auto tokens = static_cast<std::size_t>(set.graph(g).num_atoms) + 1;
-      demand(pairs.topology.size() == tokens * tokens && pairs.edge.size() == tokens * tokens,
-             "relations of all pairs");
+      require(pairs.topology.size() == tokens * tokens && pairs.edge.size() == tokens * tokens,
+              "relations of all pairs");
     }
     return true;
   }

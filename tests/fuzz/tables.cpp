@@ -1,4 +1,4 @@
-// Tables: CSV, TSV, SMI and SDF with broken quotes, foreign bytes, doubled columns and cut rows, plain and gzipped;
+// Tables: CSV, TSV, SMI and SDF with invalid quotes and bytes, duplicate columns and truncated rows, plain and gzipped;
 // read row by row, as a data set, and into a store.
 #include <array>
 #include <cmath>
@@ -13,7 +13,7 @@
 namespace molgraph::fuzz {
 namespace {
 
-constexpr std::string_view kSigns = ",;\t\"'\n\r 0123456789.-+eE<>%#\\/CNOcn()=";
+constexpr std::string_view kSymbols = ",;\t\"'\n\r 0123456789.-+eE<>%#\\/CNOcn()=";
 const std::vector<std::string> kPieces{"\"",
                                        "\"\"",
                                        "\n",
@@ -82,44 +82,44 @@ std::string text_of(const Seed& seed) {
   return text;
 }
 
-/// Rows numbered without a gap, each with all cells. Gives their number.
+/// Requires that rows are numbered consecutively and have all cells. Returns their number.
 std::int64_t read_rows(const std::string& path, const TableOptions& options) {
   TableReader reader(path, options);
   const std::size_t columns = reader.columns().size();
-  demand(columns > 0 && reader.smiles_column() >= 0 && reader.smiles_column() < static_cast<int>(columns),
-         "a SMILES column");
-  demand(reader.id_column() >= -1 && reader.id_column() < static_cast<int>(columns), "an id column, or none");
+  require(columns > 0 && reader.smiles_column() >= 0 && reader.smiles_column() < static_cast<int>(columns),
+          "a SMILES column");
+  require(reader.id_column() >= -1 && reader.id_column() < static_cast<int>(columns), "an id column or no id column");
   std::int64_t rows = 0;
   for (TableRow row; reader.next(row); ++rows) {
-    demand(row.row == rows, "rows numbered one by one");
-    demand(row.cells.size() == columns, "a cell per column");
+    require(row.row == rows, "consecutive row numbers");
+    require(row.cells.size() == columns, "a cell per column");
   }
   return rows;
 }
 
-/// `repeated`: rows for which another may stand.
+/// `repeated`: rows of duplicate molecules.
 void check_set(const MoleculeSet& set, const std::vector<RepeatedRow>& repeated, std::int64_t rows) {
   std::set<std::int64_t> seen;
   for (const std::int64_t row : set.row)
-    demand(row >= 0 && row < rows && seen.insert(row).second, "molecules of different rows");
+    require(row >= 0 && row < rows && seen.insert(row).second, "molecules of different rows");
   for (const RejectedRow& row : set.rejected) {
-    demand(row.row >= 0 && row.row < rows && seen.insert(row.row).second, "rejected rows of their own");
-    demand(!row.status.empty() && !row.reason.empty(), "a status and a reason of a rejected row");
+    require(row.row >= 0 && row.row < rows && seen.insert(row.row).second, "each rejected row once");
+    require(!row.status.empty() && !row.reason.empty(), "a status and a reason of a rejected row");
   }
   for (const RepeatedRow& row : repeated) {
-    demand(row.row >= row.first && row.row < rows && seen.contains(row.first), "a row that stands for another");
+    require(row.row >= row.first && row.row < rows && seen.contains(row.first), "a valid first row of each duplicate");
     seen.insert(row.row);
   }
-  demand(static_cast<std::int64_t>(seen.size()) == rows, "every row is a molecule, rejected, or another stands for it");
-  demand(set.targets.size() == set.row.size() * set.task.names.size(), "targets of all molecules");
-  for (const double value : set.targets) demand(!std::isinf(value), "finite targets");
+  require(static_cast<std::int64_t>(seen.size()) == rows, "every row is a molecule, rejected or a duplicate");
+  require(set.targets.size() == set.row.size() * set.task.names.size(), "targets of all molecules");
+  for (const double value : set.targets) require(!std::isinf(value), "finite targets");
 }
 
 void check_split(const Split& split, std::int64_t molecules) {
   std::set<std::int64_t> seen;
   for (const auto* part : {&split.train, &split.valid, &split.test})
     for (const std::int64_t g : *part)
-      demand(g >= 0 && g < molecules && seen.insert(g).second, "molecules in one part each");
+      require(g >= 0 && g < molecules && seen.insert(g).second, "each molecule in one set");
 }
 
 class Tables : public Kind {
@@ -129,10 +129,10 @@ class Tables : public Kind {
 
   bool run(Random& random, const std::string& scratch) const override {
     const Seed& seed = one_of(random, kSeeds);
-    std::string text = damaged(text_of(seed), random, kSigns, kPieces), path = scratch + "/table" + seed.suffix;
+    std::string text = damaged(text_of(seed), random, kSymbols, kPieces), path = scratch + "/table" + seed.suffix;
     if (one_in(random, 5)) {
       text = testing::gzip(text);
-      if (one_in(random, 2)) text = damaged(std::move(text), random, kSigns);
+      if (one_in(random, 2)) text = damaged(std::move(text), random, kSymbols);
       path += ".gz";
     }
     put_file(path, text);
@@ -145,7 +145,7 @@ class Tables : public Kind {
       check_split(data.split, data.set.size());
     } else {
       const StoreReport report = load_to_store(options, scratch + "/table.h5", {.threads = 1});
-      demand(report.rows == rows, "as many rows as were read");
+      require(report.rows == rows, "as many rows as were read");
       const MoleculeSet set = Store(scratch + "/table.h5").load();
       check_set(set, report.repeated, rows);
       for (const auto& [name, split] : set.splits) check_split(split, set.size());

@@ -28,11 +28,11 @@ constexpr bool kSanitized = true;
 #else
 constexpr bool kSanitized = false;
 #endif
-constexpr rlim_t kMostAddresses = rlim_t{8} << 30;  // what is asked for beyond is refused: std::bad_alloc
-constexpr double kSlower = kSanitized ? 10 : 1;     // a sanitizer's factor in time; memory is not measured there
-constexpr double kSecondsToOpen = 60;               // RDKit's tables, the seeds
+constexpr rlim_t kAddressSpaceLimit = rlim_t{8} << 30;  // larger requests fail with std::bad_alloc
+constexpr double kTimeFactor = kSanitized ? 10 : 1;     // sanitizers are slower; memory is not measured with them
+constexpr double kSecondsToOpen = 60;                   // for RDKit's tables and the seeds
 
-/// What a worker tells, in memory that outlives it.
+/// Results of a worker, in memory that outlives it.
 struct Shared {
   std::atomic<std::int64_t> current, accepted, refused;
   std::atomic<bool> defect;
@@ -41,7 +41,7 @@ struct Shared {
 
 Shared& make_shared_memory() {
   void* memory = ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) throw std::runtime_error("no shared memory");
+  if (memory == MAP_FAILED) throw std::runtime_error("cannot allocate shared memory");
   return *new (memory) Shared{};
 }
 
@@ -51,13 +51,13 @@ long peak_megabytes() {
   return usage.ru_maxrss / 1024;
 }
 
-/// Every case has random numbers of its own, so that it can be run alone.
+/// Every case has its own random numbers, so that it can be run alone.
 Random random_of(const FuzzOptions& options, std::int64_t number) {
   std::seed_seq seed{options.seed, options.seed >> 32u, static_cast<std::uint64_t>(number)};
   return Random(seed);
 }
 
-/// Why a case is a defect; "" if it is none.
+/// Why a case is a defect; "" if it is not.
 std::string defect_of(const Kind& kind, Random random, const std::string& scratch, Shared& shared) {
   try {
     ++(kind.run(random, scratch) ? shared.accepted : shared.refused);
@@ -67,12 +67,12 @@ std::string defect_of(const Kind& kind, Random random, const std::string& scratc
     ++shared.refused;
   } catch (const FileError&) {
     ++shared.refused;
-  } catch (const Broken& error) {
+  } catch (const InvalidResult& error) {
     return error.what();
   } catch (const std::exception& error) {
     return std::string("exception ") + typeid(error).name() + ": " + error.what();
   } catch (...) {
-    return "an exception that is none of std";
+    return "an exception that is not a std::exception";
   }
   return {};
 }
@@ -80,7 +80,7 @@ std::string defect_of(const Kind& kind, Random random, const std::string& scratc
 [[noreturn]] void work(Kind& kind, const FuzzOptions& options, const std::string& folder, std::int64_t first,
                        std::int64_t end, Shared& shared) {
   if (!kSanitized) {
-    const rlimit limit{kMostAddresses, kMostAddresses};
+    const rlimit limit{kAddressSpaceLimit, kAddressSpaceLimit};
     ::setrlimit(RLIMIT_AS, &limit);
   }
   const rlimit no_core{0, 0};
@@ -93,7 +93,7 @@ std::string defect_of(const Kind& kind, Random random, const std::string& scratc
   try {
     kind.open(folder + "/seeds", options.seed_files);
   } catch (const std::exception& error) {
-    fail(std::string("the seeds cannot be read: ") + error.what());
+    fail(std::string("cannot read the seeds: ") + error.what());
   }
   const std::string scratch = folder + "/scratch";
   for (std::int64_t number = first; number < end; ++number) {
@@ -108,7 +108,7 @@ std::string defect_of(const Kind& kind, Random random, const std::string& scratc
   ::_exit(0);
 }
 
-/// Waits for a worker, and kills it where a case takes too long. Gives "" or how it ended.
+/// Waits for a worker and kills it if a case takes too long. Returns how the worker failed, "" if it succeeded.
 std::string outcome_of(pid_t worker, const Shared& shared, double seconds) {
   std::int64_t seen = -2;
   auto since = Clock::now();
@@ -124,7 +124,8 @@ std::string outcome_of(pid_t worker, const Shared& shared, double seconds) {
       seen = shared.current;
       since = Clock::now();
     }
-    if (std::chrono::duration<double>(Clock::now() - since).count() > (seen < 0 ? kSecondsToOpen * kSlower : seconds)) {
+    if (std::chrono::duration<double>(Clock::now() - since).count() >
+        (seen < 0 ? kSecondsToOpen * kTimeFactor : seconds)) {
       ::kill(worker, SIGKILL);
       ::waitpid(worker, &status, 0);
       return "took longer than " + std::to_string(static_cast<int>(seconds)) + " s";
@@ -135,18 +136,18 @@ std::string outcome_of(pid_t worker, const Shared& shared, double seconds) {
 
 void make_seeds(Kind& kind, const std::string& folder) {
   fs::create_directories(folder + "/seeds");
-  const pid_t maker = ::fork();  // no library has threads or memory in the parent
+  const pid_t maker = ::fork();  // so that no library has threads or memory in the parent
   if (maker == 0) {
     try {
       kind.make_seeds(folder + "/seeds");
       ::_exit(0);
     } catch (const std::exception& error) {
-      std::fprintf(stderr, "the seeds cannot be made: %s\n", error.what());
+      std::fprintf(stderr, "cannot make the seeds: %s\n", error.what());
     }
     ::_exit(1);
   }
   int status = 0;
-  if (::waitpid(maker, &status, 0) != maker || status != 0) throw std::runtime_error("the seeds cannot be made");
+  if (::waitpid(maker, &status, 0) != maker || status != 0) throw std::runtime_error("cannot make the seeds");
 }
 
 }  // namespace
@@ -165,15 +166,15 @@ bool run_cases(Kind& kind, const FuzzOptions& options) {
     shared.defect = false;
     std::fflush(nullptr);
     const pid_t worker = ::fork();
-    if (worker < 0) throw std::runtime_error("no further process");
+    if (worker < 0) throw std::runtime_error("cannot start a process");
     if (worker == 0) work(kind, options, folder, next, end, shared);
-    const std::string defect = outcome_of(worker, shared, kind.seconds() * kSlower);
+    const std::string defect = outcome_of(worker, shared, kind.seconds() * kTimeFactor);
     if (defect.empty()) break;
     ++defects;
     const std::int64_t number = shared.current;
-    std::printf("DEFECT %s\n  again: molgraph-fuzz %s --seed %llu --only %lld\n", defect.c_str(), options.kind.c_str(),
+    std::printf("DEFECT %s\n  repeat: molgraph-fuzz %s --seed %llu --only %lld\n", defect.c_str(), options.kind.c_str(),
                 static_cast<unsigned long long>(options.seed), static_cast<long long>(number));
-    if (number < 0) break;  // not even the seeds could be read
+    if (number < 0) break;  // the worker could not read the seeds
     next = number + 1;
   }
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();

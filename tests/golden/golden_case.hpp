@@ -1,5 +1,5 @@
-// A golden case: published weights, and what the published code makes of them in float64: predictions, embeddings and
-// gradients. The weights go through the same links as molgraph-import, the gradients back through them.
+// A golden case: published weights, and the predictions, embeddings and gradients that the published code computes from
+// them in float64. The weights pass through the same links as in molgraph-import; the gradients pass back through them.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -60,13 +60,13 @@ inline GoldenCase read_case(const std::string& folder) {
   return c;
 }
 
-// expected.csv prints 9 digits of predictions of up to 10, and 7 of embeddings; gradients are stored as float32.
+// expected.csv has 9 digits of predictions of up to 10, and 7 of embeddings. Gradients are stored as float32.
 inline constexpr double kPredictionDigits = 1e-8, kEmbeddingDigits = 1e-6, kGradientDigits = 1e-6;
-// float32: each of the up to 25 sums behind a prediction (two per block and the head) of up to 80 numbers of order one
-// loses about 80^(1/2) * 6e-8; embeddings have unit variance and reach 3.
+// float32: a prediction depends on up to 25 sums (two per block and the head) of up to 80 numbers of order one. Each
+// sum loses about 80^(1/2) * 6e-8. Embeddings have unit variance and reach 3.
 inline constexpr double kSinglePrediction = 2e-5, kSingleEmbedding = 2e-5, kSingleGradient = 2e-5;
 
-/// The largest difference of each kind.
+/// The largest absolute differences.
 struct GoldenErrors {
   double prediction = 0, embedding = 0;
 };
@@ -80,15 +80,16 @@ inline GoldenErrors forward_errors(GraphModel& model, const GraphBatch& batch, c
           (embedding.to(torch::kFloat64) - c.embedding).abs().max().item<double>()};
 }
 
-/// The largest difference of a published parameter's gradient, by norm. Of a bias of keys, say, the exact gradient is
-/// zero: rounding there is not to be divided by itself, but by `floor`.
+/// The largest relative difference of a published parameter's gradient, by norm. Some exact gradients are zero, such as
+/// those of key biases. `floor` is the smallest divisor, so that rounding errors are not divided by themselves.
 inline double gradient_error(const StateDict& own_gradients, const std::vector<PublishedLink>& links,
                              const GoldenCase& c, double floor) {
   double error = 0;
-  for (const auto& [name, got] : export_published(own_gradients, links, TiedRows::sum, c.folder)) {
+  for (const auto& [name, actual] : export_published(own_gradients, links, TiedRows::sum, c.folder)) {
     if (!c.gradients.contains(name)) continue;
-    const torch::Tensor wanted = c.gradients.at(name).to(torch::kFloat64);
-    error = std::max(error, (got - wanted).norm().item<double>() / std::max(wanted.norm().item<double>(), floor));
+    const torch::Tensor expected = c.gradients.at(name).to(torch::kFloat64);
+    error =
+        std::max(error, (actual - expected).norm().item<double>() / std::max(expected.norm().item<double>(), floor));
   }
   return error;
 }
@@ -98,7 +99,7 @@ struct EngineErrors {
   double gradient = 0;
 };
 
-/// An engine on the same weights, float32.
+/// Errors of an engine with the same weights in float32.
 inline EngineErrors engine_errors(const Device& device, GraphModel& model, const std::vector<PublishedLink>& links,
                                   const GraphBatch& batch, const GoldenCase& c) {
   EngineBoundary engine(model, device);
@@ -118,8 +119,8 @@ inline EngineErrors engine_errors(const Device& device, GraphModel& model, const
           gradient_error(gradients, links, c, 1e-2)};
 }
 
-/// Imports the weights into `model` and compares everything, in float64 and in float32. The measured differences are
-/// printed: docs/development/results.md shows them.
+/// Imports the weights into `model` and compares all results in float64 and in float32. Prints the measured
+/// differences, which docs/development/results.md lists.
 inline void expect_golden(GraphModel& model, const std::vector<PublishedLink>& links, const GoldenCase& c,
                           const std::vector<MolecularGraph>& graphs) {
   const StateDict ours = import_published(c.weights, links, model.specs(), c.folder);
@@ -144,14 +145,14 @@ inline void expect_golden(GraphModel& model, const std::vector<PublishedLink>& l
   StateDict own_gradients;
   for (const auto& item : model.named_parameters())
     own_gradients[item.key()] = item->grad().defined() ? item->grad() : torch::zeros_like(item.value());
-  for (const auto& [name, got] : export_published(own_gradients, links, TiedRows::sum, c.folder)) {
+  for (const auto& [name, actual] : export_published(own_gradients, links, TiedRows::sum, c.folder)) {
     if (!c.gradients.contains(name)) {
-      EXPECT_EQ(got.abs().max().item<double>(), 0.0) << name;  // stands in the layout, but this file lacks it
+      EXPECT_EQ(actual.abs().max().item<double>(), 0.0) << name;  // part of the layout, but missing in this file
       continue;
     }
-    const torch::Tensor wanted = c.gradients.at(name).to(torch::kFloat64);
-    EXPECT_TRUE(torch::allclose(got, wanted, kGradientDigits, 1e-8))
-        << name << " differs by " << (got - wanted).abs().max().item<double>();
+    const torch::Tensor expected = c.gradients.at(name).to(torch::kFloat64);
+    EXPECT_TRUE(torch::allclose(actual, expected, kGradientDigits, 1e-8))
+        << name << " differs by " << (actual - expected).abs().max().item<double>();
   }
   const double gradient = gradient_error(own_gradients, links, c, 1e-4);
   EXPECT_EQ(own_gradients.size(), model.specs().size());
@@ -175,7 +176,7 @@ inline void expect_golden(GraphModel& model, const std::vector<PublishedLink>& l
               engine.gradient);
 }
 
-/// The molecules that the `zinc` cases were made of, in written atom order: rows train,0 .. train,15 of the table
+/// The molecules of the `zinc` cases in written atom order: rows train,0 .. train,15 of the table with the columns
 /// split, k, SMILES, atom types "0 1 ...", bonds "i-j-type ...".
 inline std::vector<MolecularGraph> zinc_graphs(const std::string& path, std::size_t count) {
   std::vector<MolecularGraph> graphs;

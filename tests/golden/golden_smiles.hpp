@@ -1,4 +1,4 @@
-// Molecules of the golden cases that are given as SMILES.
+// Molecules of the golden cases with SMILES.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace molgraph::test {
 
-/// `ogb` graphs; throws std::bad_variant_access if one is rejected.
+/// `ogb` graphs. Throws std::bad_variant_access if a molecule is rejected.
 inline std::vector<MolecularGraph> ogb_graphs(const std::vector<std::string>& smiles) {
   const Featurizer featurizer({.features = Features::ogb});
   std::vector<MolecularGraph> graphs;

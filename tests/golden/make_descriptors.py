@@ -1,16 +1,18 @@
 #!/usr/bin/python3
-"""Makes descriptors.csv.gz: RDKit's own descriptors of 2,000 varied molecules, which featurize/descriptors must equal.
+"""Makes descriptors.csv.gz: RDKit's descriptors of 2,000 varied molecules, which featurize/descriptors must reproduce.
 
     tests/golden/make_descriptors.py FOLDER
 
-needs Debian's python3-rdkit (2022.09.3) and reads SMILES from the tables in FOLDER: pretrain/smiles.csv.gz, molhiv/molhiv.csv.gz,
-moleculenet/*.csv, tables/*.csv.gz, zinc_full/zinc_full.csv.gz. The choice depends on nothing but those files: molecules are drawn by
-the hash of their text, a quota from each table and further quotas of those with metals, isotopes, charges, radicals, odd valences, many
-fragments, explicit hydrogens, large rings and more than 100 atoms, behind a list written by hand. The file is column by column, which
-packs well: after a header a line of SMILES, then one line per descriptor with its name and a value for each molecule (seven digits; "nan" where
-RDKit gives NaN or infinity or raises), last "crc32" of the 2,048 counts of GetHashedMorganFingerprint(molecule, 2), each at most 255, as
-bytes. RDKit's Ipc is left out: it raises under numpy 1.24, and with numpy.float put back its value is wrong above 72 atoms. BCUT2D is
-"nan" where RemoveHs() takes atoms off: RDKit then mixes the matrices of two molecules.
+It needs Debian's python3-rdkit (2022.09.3) and reads SMILES from the tables in FOLDER: pretrain/smiles.csv.gz, molhiv/molhiv.csv.gz,
+moleculenet/*.csv, tables/*.csv.gz, zinc_full/zinc_full.csv.gz. The selection depends only on those files: after a list written by hand,
+molecules are drawn by the hash of their text. Each table has a quota. Molecules with metals, isotopes, charges, radicals, unusual valences,
+many fragments, explicit hydrogens, large rings or more than 100 atoms have further quotas.
+
+The file is stored column by column, which compresses well. A header is followed by a line of SMILES and one line per descriptor with its
+name and a value for each molecule (seven digits; "nan" if RDKit gives NaN or infinity or raises an exception). The last line is "crc32" of
+the 2,048 counts of GetHashedMorganFingerprint(molecule, 2), each at most 255, as bytes. RDKit's Ipc is left out: it raises an exception
+under numpy 1.24, and with numpy.float restored its value is wrong above 72 atoms. BCUT2D is "nan" if RemoveHs() removes atoms: RDKit then
+mixes the matrices of two molecules.
 """
 
 import csv
@@ -47,12 +49,12 @@ LARGE = [
     "OCC" * 60,
     "N" + "CC(=O)N" * 40 + "CC(=O)O",
     "c1ccc(cc1)" * 12 + "C",
-    ".".join(["c1ccccc1"] * 90),  # more mappings of a benzene ring than RDKit looks at
+    ".".join(["c1ccccc1"] * 90),  # more mappings of a benzene ring than RDKit's limit
     ".".join(["O"] * 130),
     "CC(C)(C)" * 45,
 ]
 
-ODD = {  # what makes a molecule odd, and how many of each are taken
+UNUSUAL = {  # kind: (number of molecules, predicate)
     "metal": (150, lambda m, s: any(a.GetAtomicNum() not in (1, 5, 6, 7, 8, 9, 14, 15, 16, 17, 34, 35, 53) for a in m.GetAtoms())),
     "element": (80, lambda m, s: any(a.GetAtomicNum() in (5, 14, 34) for a in m.GetAtoms())),
     "isotope": (40, lambda m, s: any(a.GetIsotope() for a in m.GetAtoms())),
@@ -86,22 +88,22 @@ def choose(folder):
     chosen = {s: Chem.MolFromSmiles(s) for s in BY_HAND + LARGE}
     assert all(m is not None for m in chosen.values()), [s for s, m in chosen.items() if m is None]
 
-    def take(texts, count, wanted):
+    def take(texts, count, accepts):
         for text in texts:
             if count == 0:
                 return
             if text in chosen or "," in text:
                 continue
             molecule = Chem.MolFromSmiles(text)
-            if molecule is not None and molecule.GetNumAtoms() and wanted(molecule, text):
+            if molecule is not None and molecule.GetNumAtoms() and accepts(molecule, text):
                 chosen[text] = molecule
                 count -= 1
 
-    # The odd ones are in molhiv and the tables of assays; a look at 12,000 of them finds most kinds.
+    # Unusual molecules are in molhiv and the assay tables. Most kinds occur among 2,500 molecules per table.
     pool = by_hash([s for path in tables if "zinc" not in path for s in drawn[path][:2500]])
     bracketed = by_hash([s for path in tables for s in drawn[path] if re.search(r"\[\d|\[[A-Z][a-z]?\]|\[[CNO]\]|\[H\]", s)])
-    for kind, (count, wanted) in ODD.items():
-        take(bracketed if kind in ("metal", "isotope", "radical", "hydrogen") else pool, count, wanted)
+    for kind, (count, accepts) in UNUSUAL.items():
+        take(bracketed if kind in ("metal", "isotope", "radical", "hydrogen") else pool, count, accepts)
     share = (MOLECULES - len(chosen)) // len(tables)
     for path in tables:
         take(drawn[path], share, lambda m, s: True)
@@ -121,8 +123,8 @@ def value_text(name, function, molecule):
 
 def crc_text(molecule):
     counts = bytearray(2048)
-    for place, count in rdMolDescriptors.GetHashedMorganFingerprint(molecule, 2, 2048).GetNonzeroElements().items():
-        counts[place] = min(count, 255)
+    for bin_index, count in rdMolDescriptors.GetHashedMorganFingerprint(molecule, 2, 2048).GetNonzeroElements().items():
+        counts[bin_index] = min(count, 255)
     return str(zlib.crc32(bytes(counts)))
 
 

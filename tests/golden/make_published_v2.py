@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Makes the golden cases of Graphormer v2 (fairseq) and of its copy in Hugging Face's format.
+"""Makes the golden cases of Graphormer v2 (fairseq) and of its Hugging Face version.
 
     make_published_v2.py OGB_FEATURES.csv.gz OUTPUT_FOLDER
 
-An implementation of its own in float64 PyTorch (made with 2.11), written from the description of the layout: post-LN or
-pre-LN blocks, a LayerNorm on the input, Linear-GELU-LayerNorm before the head, one learned number for all outputs. What the
-published code does was read in microsoft/Graphormer (graphormer/models/graphormer.py, graphormer/modules/
-graphormer_graph_encoder.py, graphormer_layers.py) and huggingface/transformers (models/graphormer): the input norm stands
-behind perturbation and before dropout, and the final_layer_norm that pre-LN files bring is never applied.
+An independent implementation in float64 PyTorch (made with 2.11), written from the description of the layout: post-LN or
+pre-LN blocks, a LayerNorm on the input, Linear-GELU-LayerNorm before the head, one learned bias for all outputs. The
+sources for the behaviour of the published code are microsoft/Graphormer (graphormer/models/graphormer.py, graphormer/modules/
+graphormer_graph_encoder.py, graphormer_layers.py) and huggingface/transformers (models/graphormer): the input norm is applied
+after perturbation and before dropout, and the final_layer_norm in pre-LN files is never applied.
 Each case is a folder with weights.pt, gradients.pt (of mean |prediction - target|), expected.csv and case.json.
 """
 import csv
@@ -31,7 +31,7 @@ LAYERS, WIDTH, FFN, HEADS = 2, 8, 12, 2
 
 
 def read_molecules(path):
-    """The smallest and a few larger molecules of the table: columns of atoms, bonds as (i, j, columns)."""
+    """The smallest and a few larger molecules of the table: atom columns, bonds as (i, j, columns)."""
     with gzip.open(path, "rt") as file:
         rows = [row for row in csv.DictReader(file)]
     rows.sort(key=lambda row: (row["atoms"].count(";"), row["smiles"]))
@@ -132,7 +132,7 @@ def make_weights(case):
         linear("encoder.embed_out", case["outputs"], WIDTH, with_bias=False)
         w["encoder.lm_output_learned_bias"] = torch.tensor([0.3])
         linear("encoder.masked_lm_pooler", WIDTH, WIDTH)
-    # Files hold float32: compute with the numbers that are stored.
+    # Files store float32: compute with the stored values.
     return {name: value.float().double().requires_grad_(True) for name, value in w.items()}
 
 
@@ -205,7 +205,7 @@ def main():
     for name, case in CASES.items():
         w = make_weights(case)
         results = [forward(w, case, atoms, bonds) for _, atoms, bonds in molecules]
-        # One target per molecule; with several outputs every output has it.
+        # One target per molecule, used for every output.
         targets = torch.randn(len(molecules), generator=torch.Generator().manual_seed(7)).mul(1e4).round().div(1e4)
         predictions = torch.stack([p for p, _ in results])
         (predictions - targets[:, None]).abs().mean().backward()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes spellings.csv: other SMILES of molecules in every kind of stereochemistry, by PyPI's RDKit.
+"""Writes spellings.csv: alternative SMILES of molecules with every kind of stereochemistry, made with RDKit from PyPI.
 
-Columns: molecule (its number), spelling, order: for every atom of the spelling its number in the molecule's first one.
+Columns: molecule (its number), spelling, order (for every atom of the spelling, its index in the first spelling).
 Usage: make_spellings.py > spellings.csv
 """
 import random
@@ -10,14 +10,14 @@ from rdkit import Chem
 
 MOLECULES = [
     "C[C@H](N)C(=O)O",                                            # one centre
-    "C[C@@H](O)[C@H](F)Cl",                                       # two
-    "CC(O)[C@H](N)C(=O)O",                                        # one of two is said
+    "C[C@@H](O)[C@H](F)Cl",                                       # two centres
+    "CC(O)[C@H](N)C(=O)O",                                        # one of two centres is specified
     "O=C(O)[C@H](O)[C@@H](O)C(=O)O",                              # meso
     "C[C@H]1CC[C@@H](O)CC1",                                      # in a ring, pseudo-asymmetric
-    "CC1CCC(O)CC1",                                               # the same, not said
+    "CC1CCC(O)CC1",                                               # the same, unspecified
     "F/C=C/Cl",
     "C/C=C\\C/C=C/C",
-    "CC=CC",                                                      # not said
+    "CC=CC",                                                      # unspecified
     "C/C(Cl)=N\\O",
     "CC(=O)O[C@H]1C[C@H]2CC[C@@H](C1)N2C",                        # a cage
     "C[S@](=O)c1ccccc1",
@@ -28,8 +28,8 @@ MOLECULES = [
     "C[C@H]([NH3+])C(=O)[O-].[Na+].[Cl-]",
     "[O-][N+](=O)c1ccc(/C=C/c2cc[n+](C)cc2)cc1",
     "c1ccc2c(c1)[nH]c1ncncc12",
-    "[2H][C@H](C)O",                                              # a centre by its isotopes
-    "C1C[N@@]2C[C@H]1C(F)C2",                                     # a nitrogen's, held by a cage
+    "[2H][C@H](C)O",                                              # a centre due to isotopes
+    "C1C[N@@]2C[C@H]1C(F)C2",                                     # a nitrogen centre, fixed by a cage
     "C1=C/CCCCCC/1",                                              # E or Z in a ring
     "CC[C@H](C)[C@H](NC(=O)[C@@H](N)CO)C(=O)N[C@@H](Cc1c[nH]c2ccccc12)C(=O)O",
     "OC[C@H]1O[C@@H](O[C@H]2[C@H](O)[C@@H](O)[C@@H](O)O[C@@H]2CO)[C@H](O)[C@@H](O)[C@@H]1O",

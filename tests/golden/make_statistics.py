@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints the numbers of tests/golden/statistics.hpp: measures of small samples by SciPy and scikit-learn.
+"""Prints the numbers of tests/golden/statistics.hpp: metrics of small samples, computed with SciPy and scikit-learn.
 
 Usage: make_statistics.py > statistics.hpp, then scripts/format
 """
@@ -11,22 +11,22 @@ from sklearn import metrics
 
 
 def samples():
-    """The samples, by a rule that C++ repeats: number i of a sequence is i * step modulo one."""
+    """The samples, by a rule that the C++ test repeats: element i of a sequence is i * step modulo one."""
     n = 60
     fraction = lambda step: np.array([(i * step) % 1 for i in range(1, n + 1)])
     label = np.round(10 * fraction(0.6180339887498949)) / 2          # with ties
     value = label + 3 * (fraction(0.41421356237309515) - 0.5)
-    value = np.round(value * 4) / 4                                  # with ties, too
+    value = np.round(value * 4) / 4                                  # also with ties
     truth = (fraction(0.7320508075688772) > 0.6).astype(int)
-    said = np.round(np.clip(0.5 * truth + 0.6 * fraction(0.23606797749978969), 0, 1), 1)
+    score = np.round(np.clip(0.5 * truth + 0.6 * fraction(0.23606797749978969), 0, 1), 1)
     classes = np.floor(3 * fraction(0.7320508075688772)).astype(int)
     raw = np.stack([fraction(0.23606797749978969), fraction(0.41421356237309515), fraction(0.6180339887498949)], 1)
     raw[np.arange(n), classes] += 0.5
-    return label, value, truth, said, classes, raw / raw.sum(1, keepdims=True)
+    return label, value, truth, score, classes, raw / raw.sum(1, keepdims=True)
 
 
-label, value, truth, said, classes, probabilities = samples()
-print("// Measures by SciPy and scikit-learn; made by make_statistics.py.")
+label, value, truth, score, classes, probabilities = samples()
+print("// Metrics computed with SciPy and scikit-learn by make_statistics.py.")
 print("#pragma once\n\nnamespace molgraph::test {\n")
 
 
@@ -40,10 +40,10 @@ show("R2", float(metrics.r2_score(label, value)))
 show("Pearson", float(stats.pearsonr(label, value)[0]))
 show("Spearman", float(stats.spearmanr(label, value)[0]))
 show("Kendall", float(stats.kendalltau(label, value)[0]))
-show("RocAuc", float(metrics.roc_auc_score(truth, said)))
-show("PrAuc", float(metrics.average_precision_score(truth, said)))
-show("Mcc", float(metrics.matthews_corrcoef(truth, said > 0.5)))
-show("Brier", float(metrics.brier_score_loss(truth, said)))
+show("RocAuc", float(metrics.roc_auc_score(truth, score)))
+show("PrAuc", float(metrics.average_precision_score(truth, score)))
+show("Mcc", float(metrics.matthews_corrcoef(truth, score > 0.5)))
+show("Brier", float(metrics.brier_score_loss(truth, score)))
 show("ClassesMcc", float(metrics.matthews_corrcoef(classes, probabilities.argmax(1))))
 show("ClassesAccuracy", float(metrics.accuracy_score(classes, probabilities.argmax(1))))
 show("ClassesBrier", float(((probabilities - np.eye(3)[classes]) ** 2).sum(1).mean()))

@@ -1,4 +1,4 @@
-// Molecules with every kind of stereochemistry, each written in ten ways (spellings.csv, by make_spellings.py).
+// Molecules with every kind of stereochemistry, each with ten SMILES (spellings.csv, made by make_spellings.py).
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace molgraph::test {
 struct Spelling {
   int molecule;
   std::string smiles;
-  std::vector<int> order;  ///< for every atom its number in the molecule's first spelling
+  std::vector<int> order;  ///< for every atom, its index in the molecule's first spelling
 };
 
 inline std::vector<Spelling> spellings() {

@@ -1,4 +1,4 @@
-// Measures by SciPy and scikit-learn; made by make_statistics.py.
+// Metrics computed with SciPy and scikit-learn by make_statistics.py.
 #pragma once
 
 namespace molgraph::test {

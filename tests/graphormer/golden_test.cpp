@@ -1,4 +1,4 @@
-// Graphormer with published weights gives the numbers of the published code.
+// Graphormer with published weights reproduces the results of the published code.
 #include "attention/reference/graph_model.hpp"
 #include "graphormer/published.hpp"
 #include "tests/golden/golden_case.hpp"
@@ -26,20 +26,20 @@ void expect_case(const GoldenCase& c, const std::vector<MolecularGraph>& graphs)
 
 class GraphormerOgbGolden : public testing::TestWithParam<std::string> {};
 
-TEST_P(GraphormerOgbGolden, PredictionsEmbeddingsAndGradients) {
+TEST_P(GraphormerOgbGolden, ReproducesPublishedCode) {
   const GoldenCase c = read_case(tests_dir("golden") + "/" + GetParam());
   ASSERT_EQ(c.smiles.size(), 12u);
   expect_case(c, ogb_graphs(c.smiles));
 }
 
-// v1: `small` has 5 hops and no mask; `capped` 20 hops, atom pairs at distance 20 and more or without a path are
-// masked. v2: post-LN; `preln` with query, key and value in one matrix. hf: two outputs.
+// v1: `small` has 5 hops and no mask; `capped` has 20 hops and masks atom pairs at distance 20 or more and pairs
+// without a path. v2: `small` is post-LN; `preln` has query, key and value in one matrix. hf: two outputs.
 INSTANTIATE_TEST_SUITE_P(Graphormer, GraphormerOgbGolden,
                          testing::Values("graphormer_ogb_small", "graphormer_ogb_capped", "graphormer_v2_small",
                                          "graphormer_v2_preln", "graphormer_hf_small"),
                          [](const auto& test) { return test.param; });
 
-TEST(GraphormerZincGolden, Slim) {
+TEST(GraphormerZincGolden, SlimReproducesPublishedCode) {
   const std::string folder = golden_file("MOLGRAPH_GOLDEN", "graphormer_zinc_slim");
   const std::string graphs = golden_file("MOLGRAPH_DATA", "zinc12k/zinc12k_graphs.csv.gz");
   if (folder.empty() || graphs.empty()) GTEST_SKIP() << "MOLGRAPH_GOLDEN or MOLGRAPH_DATA is not set";

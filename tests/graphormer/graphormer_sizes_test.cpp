@@ -1,4 +1,4 @@
-// Numbers of parameters of the named sizes: those of this project's tables, as the README lists them.
+// Numbers of parameters of the named sizes with this project's tables, as listed in the README.
 #include "featurize/graph/error.hpp"
 #include "graphormer/architecture.hpp"
 #include "tests/graphormer/model_checks.hpp"
@@ -13,15 +13,15 @@ std::int64_t parameters_of(const std::string& size, Features features, bool gate
   options.encoder.gate.enabled = gate;
   options.path_hops = features == Features::zinc ? 20 : 5;
   const int layers = options.encoder.layers;
-  const std::int64_t count = count_parameters(layers, [&](int few) {
-    options.encoder.layers = few;
+  const std::int64_t count = count_parameters(layers, [&](int layer_count) {
+    options.encoder.layers = layer_count;
     return GraphModel(options);
   });
   std::cout << size << ' ' << to_string(features) << (gate ? " gate: " : ": ") << count << " parameters\n";
   return count;
 }
 
-TEST(GraphormerSizes, Parameters) {
+TEST(GraphormerSizes, ParameterCounts) {
   EXPECT_EQ(parameters_of("slim", Features::zinc), 484'705);
   EXPECT_EQ(parameters_of("slim", Features::zinc, true), 484'913);
   EXPECT_EQ(parameters_of("slim", Features::ogb), 495'497);
@@ -30,7 +30,7 @@ TEST(GraphormerSizes, Parameters) {
   EXPECT_EQ(parameters_of("large", Features::ogb), 113'750'177);
 }
 
-/// Rows of all tables of a layout; hops of H x H numbers.
+/// Numbers of rows of all tables. Each hop has H x H numbers.
 struct Tables {
   int atoms, bonds, distances, degrees, hops;
   std::int64_t parameters(std::int64_t width, std::int64_t heads) const {
@@ -41,8 +41,8 @@ struct Tables {
 constexpr Tables kOwnZinc{28, 4, 24, 64, 20}, kPublishedZinc{64, 64, 40 + 1, 64, 40};
 constexpr Tables kOwnOgb{174, 13, 24, 64, 5}, kPublishedOgb{4609, 1537, 512 + 1, 512, 128};
 
-// The published counts are those of the published tables: 489,481 for slim; 12.5 and 47 million for small and base.
-TEST(GraphormerSizes, PublishedTablesMakeTheDifference) {
+// The published counts belong to the published tables: 489,481 for slim, 12.5 and 47 million for small and base.
+TEST(GraphormerSizes, PublishedTablesExplainTheDifference) {
   const std::int64_t slim = parameters_of("slim", Features::zinc);
   EXPECT_EQ(slim - kOwnZinc.parameters(80, 8) + kPublishedZinc.parameters(80, 8), 489'481);
   const auto ogb_millions = [](const std::string& size, int width) {
@@ -53,7 +53,7 @@ TEST(GraphormerSizes, PublishedTablesMakeTheDifference) {
   EXPECT_NEAR(ogb_millions("base", 768), 47, 0.5);
 }
 
-TEST(GraphormerSizes, UnknownNamesAreRefusedWithTheList) {
+TEST(GraphormerSizes, UnknownSizeIsAnErrorThatListsSizes) {
   EncoderOptions options;
   try {
     set_size(graphormer_architecture(), "medium", options);

@@ -1,4 +1,4 @@
-// Graphormer as a whole: what it may not depend on, and what each of its parts adds (docs/models/formula.md section 3).
+// Tests of the whole Graphormer: its invariances and the contribution of each part (docs/models/formula.md section 3).
 #include "graphormer/architecture.hpp"
 
 #include "tests/graphormer/model_checks.hpp"
@@ -23,7 +23,7 @@ ModelOptions gated() {
   return options;
 }
 
-/// Copies parameters of the same name and size.
+/// Copies the parameters with equal name and size.
 void copy_parameters(GraphModel& to, GraphModel& from) {
   torch::NoGradGuard no_grad;
   const auto source = from.named_parameters();
@@ -33,13 +33,13 @@ void copy_parameters(GraphModel& to, GraphModel& from) {
   }
 }
 
-TEST(Graphormer, Renumbering) {
+TEST(Graphormer, InvariantUnderRenumbering) {
   GraphModel model(gated());
   randomise(model);
   expect_renumbering_invariance(model);
 }
 
-TEST(Graphormer, OnePathDependsOnTheNumbering) {
+TEST(Graphormer, SinglePathRuleDependsOnNumbering) {
   ModelOptions options = small();
   options.path_rule = PathRule::single;
   GraphModel model(options);
@@ -48,19 +48,19 @@ TEST(Graphormer, OnePathDependsOnTheNumbering) {
   EXPECT_GT(largest(predict(model, {renumbered(cyclobutane(), {0, 3, 2, 1})}) - value), 1e-6);
 }
 
-TEST(Graphormer, BatchComposition) {
+TEST(Graphormer, IndependentOfBatchComposition) {
   GraphModel model(gated());
   randomise(model);
   expect_batch_independence(model);
 }
 
-TEST(Graphormer, OddMolecules) {
+TEST(Graphormer, UnusualMoleculesGiveFiniteResults) {
   GraphModel model(gated());
   randomise(model);
-  expect_odd_molecules(model);
+  expect_unusual_molecules(model);
 }
 
-TEST(Graphormer, Gradients) {
+TEST(Graphormer, GradientsMatchFiniteDifferences) {
   for (const bool post_ln : {false, true}) {
     ModelOptions options = gated();
     options.encoder.post_ln = post_ln;
@@ -72,13 +72,13 @@ TEST(Graphormer, Gradients) {
   }
 }
 
-TEST(Graphormer, TargetScaling) {
+TEST(Graphormer, PredictionsAreInTargetUnits) {
   GraphModel model(small());
   randomise(model);
   expect_target_scaling(model);
 }
 
-TEST(Graphormer, TargetScalingIsABuffer) {
+TEST(Graphormer, TargetScalingIsStoredInBuffers) {
   GraphModel model(small());
   {
     torch::NoGradGuard no_grad;
@@ -88,14 +88,14 @@ TEST(Graphormer, TargetScalingIsABuffer) {
   EXPECT_EQ(predict(model, {cubane()}).item<double>(), 4.0);
   model.set_target_scaling(torch::tensor({10.0}), torch::tensor({2.0}));
   EXPECT_EQ(predict(model, {cubane()}).item<double>(), 18.0);
-  // A mean that is large beside the deviation takes no digit away.
+  // A mean that is large compared with the deviation costs no digits.
   model.set_target_scaling(torch::tensor({-500000.0}, torch::kFloat64), torch::tensor({1e-9}, torch::kFloat64));
   EXPECT_DOUBLE_EQ(predict(model, {cubane()}).item<double>(), -500000.0 + 4e-9);
   EXPECT_EQ(model.named_buffers().size(), 2u);
   EXPECT_THROW(model.set_target_scaling(torch::zeros({2}), torch::ones({2})), c10::Error);
 }
 
-TEST(Graphormer, AGateOfOnesChangesNothing) {
+TEST(Graphormer, GateOfOnesChangesNothing) {
   GraphModel plain(small()), with_gate(gated());
   randomise(plain);
   randomise(with_gate);
@@ -108,15 +108,15 @@ TEST(Graphormer, AGateOfOnesChangesNothing) {
   EXPECT_LT(largest(predict(with_gate, assorted()) - predict(plain, assorted())), kExact);
 }
 
-TEST(Graphormer, NodeInputByHand) {
+TEST(Graphormer, NodeInputMatchesHandCalculation) {
   GraphModel model(small());
   randomise(model);
-  // A star of four bonds around atom 0; degree 4 shares the row of max_degree = 3.
+  // A star: four bonds around atom 0. Degree 4 uses the row of max_degree = 3.
   const MolecularGraph star = graph_of(5, {{0, 1}, {0, 2}, {0, 3}, {0, 4}});
   const GraphBatch batch = batch_for(model, {graph_of(1, {}), star});
   const torch::Tensor input = model.run(batch, {.keep_layers = {0}}).layers.at(0);
   ASSERT_EQ(input.size(0), 2 + 6);
-  const auto atom_rows = [&](int first_column) {  // graph_of: the first column is the atom's index, the others are 0
+  const auto atom_rows = [&](int first_column) {  // in graph_of, column 0 is the atom's index and the others are 0
     torch::Tensor sum = model["node.atom"][first_column];
     int row = 0;
     const FeatureShape& shape = feature_shape(Features::ogb);
@@ -130,7 +130,7 @@ TEST(Graphormer, NodeInputByHand) {
   EXPECT_LT(largest(input[7] - atom_rows(4) - model["in_degree"][1] - model["out_degree"][1]), kExact);
 }
 
-TEST(Graphormer, MaskedPairsAreThoseWithABiasOfMinusInfinity) {
+TEST(Graphormer, MaskingEqualsVeryNegativeBias) {
   ModelOptions options = small();
   options.spatial_pos_max = 3;
   GraphModel masked(options), plain(small());
@@ -145,7 +145,7 @@ TEST(Graphormer, MaskedPairsAreThoseWithABiasOfMinusInfinity) {
   EXPECT_LT(largest(predict(masked, assorted()) - predict(plain, assorted())), kExact);
 }
 
-TEST(Graphormer, PairsOfTokenZeroShareOneBias) {
+TEST(Graphormer, PairsWithTokenZeroShareOneBias) {
   ModelOptions options = small();
   options.encoder.untie_virtual = true;
   GraphModel tied(small()), untied(options);
@@ -174,7 +174,7 @@ TEST(Graphormer, FarPairsKeepTheirPathTerm) {
   EXPECT_GT(largest(model["path.hop_weight"].grad()[2]), 1e-8);
 }
 
-TEST(Graphormer, WithoutPathBias) {
+TEST(Graphormer, WorksWithoutPathBias) {
   ModelOptions options = small();
   EXPECT_TRUE(GraphModel(options).pack_options().paths);
   EXPECT_EQ(GraphModel(options).pack_options().path_rule, PathRule::mean);
@@ -207,7 +207,7 @@ TEST(Graphormer, FreshParametersFollowThePaper) {
   }
 }
 
-TEST(Graphormer, DecaysMatricesOnly) {
+TEST(Graphormer, WeightDecayAppliesOnlyToMatrices) {
   const GraphModel model(gated());
   std::vector<std::string> decayed;
   for (const auto& item : model.named_parameters())
@@ -218,7 +218,7 @@ TEST(Graphormer, DecaysMatricesOnly) {
   EXPECT_EQ(decayed.size(), 2u * 6 + 1);  // four projections and two FFN matrices per layer, and the head
 }
 
-TEST(Graphormer, RefusesMoleculesOfOtherColumns) {
+TEST(Graphormer, RejectsMoleculesOfOtherFeatureSets) {
   GraphModel model(small());
   MolecularGraph zinc;
   zinc.features = Features::zinc;

@@ -1,4 +1,4 @@
-// GRPE with published weights gives the numbers of the published code.
+// GRPE with published weights reproduces the results of the published code.
 #include "attention/reference/graph_model.hpp"
 #include "grpe/published.hpp"
 #include "tests/golden/golden_case.hpp"
@@ -20,13 +20,13 @@ void expect_case(const GoldenCase& c, const std::vector<MolecularGraph>& graphs)
   expect_golden(model, code.links(options), c, graphs);
 }
 
-TEST(GrpeOgbGolden, Small) {
+TEST(GrpeOgbGolden, SmallReproducesPublishedCode) {
   const GoldenCase c = read_case(tests_dir("golden") + "/grpe_ogb_small");
   ASSERT_EQ(c.smiles.size(), 12u);
   expect_case(c, ogb_graphs(c.smiles));
 }
 
-TEST(GrpeZincGolden, Small) {
+TEST(GrpeZincGolden, SmallReproducesPublishedCode) {
   const std::string folder = golden_file("MOLGRAPH_GOLDEN", "grpe_zinc_small");
   const std::string graphs = golden_file("MOLGRAPH_DATA", "zinc12k/zinc12k_graphs.csv.gz");
   if (folder.empty() || graphs.empty()) GTEST_SKIP() << "MOLGRAPH_GOLDEN or MOLGRAPH_DATA is not set";

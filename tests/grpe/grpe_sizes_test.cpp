@@ -1,4 +1,4 @@
-// Numbers of parameters of the named sizes: those of this project's tables, as the README lists them.
+// Numbers of parameters of the named sizes with this project's tables, as listed in the README.
 #include "featurize/graph/error.hpp"
 #include "grpe/architecture.hpp"
 #include "tests/graphormer/model_checks.hpp"
@@ -12,15 +12,15 @@ std::int64_t parameters_of(const std::string& size, Features features, bool gate
   set_size(*options.architecture, size, options.encoder);
   options.encoder.gate.enabled = gate;
   const int layers = options.encoder.layers;
-  const std::int64_t count = count_parameters(layers, [&](int few) {
-    options.encoder.layers = few;
+  const std::int64_t count = count_parameters(layers, [&](int layer_count) {
+    options.encoder.layers = layer_count;
     return GraphModel(options);
   });
   std::cout << size << ' ' << to_string(features) << (gate ? " gate: " : ": ") << count << " parameters\n";
   return count;
 }
 
-TEST(GrpeSizes, Parameters) {
+TEST(GrpeSizes, ParameterCounts) {
   EXPECT_EQ(parameters_of("tiny", Features::zinc), 106'561);
   EXPECT_EQ(parameters_of("small", Features::zinc), 477'521);
   EXPECT_EQ(parameters_of("small", Features::zinc, true), 477'609);
@@ -29,9 +29,9 @@ TEST(GrpeSizes, Parameters) {
   EXPECT_EQ(parameters_of("large", Features::ogb), 113'843'201);
 }
 
-// The published tables of small: 25 atom rows, three times 8 distance and 14 edge rows; with 4609 atom rows, 46.2 and
-// 118.3 million parameters for standard and large.
-TEST(GrpeSizes, PublishedTablesMakeTheDifference) {
+// The published tables of small have 25 atom rows and three times 8 distance and 14 edge rows. With 4609 atom rows,
+// standard and large have 46.2 and 118.3 million parameters.
+TEST(GrpeSizes, PublishedTablesExplainTheDifference) {
   constexpr int kWidth = 80;
   const std::int64_t own_rows = 28 + 3 * (11 + 8), published_rows = 25 + 3 * (8 + 14);
   EXPECT_EQ(parameters_of("small", Features::zinc) + (published_rows - own_rows) * kWidth, 478'001);
@@ -39,7 +39,7 @@ TEST(GrpeSizes, PublishedTablesMakeTheDifference) {
   EXPECT_NEAR(static_cast<double>(parameters_of("large", Features::ogb) + (4609 - 174) * 1024), 118.3e6, 0.1e6);
 }
 
-TEST(GrpeSizes, UnknownNamesAreRefusedWithTheList) {
+TEST(GrpeSizes, UnknownSizeIsAnErrorThatListsSizes) {
   EncoderOptions options;
   try {
     set_size(grpe_architecture(), "base", options);

@@ -1,5 +1,5 @@
-// GRPE as a whole: what it may not depend on, the noise, and the rows its published code ties (docs/models/formula.md
-// section 6).
+// Tests of the whole GRPE: its invariances, the noise, and the table rows that the published code shares
+// (docs/models/formula.md section 6).
 #include "grpe/architecture.hpp"
 
 #include "attention/reference/node_input.hpp"
@@ -25,7 +25,7 @@ ModelOptions gated() {
   return options;
 }
 
-TEST(Grpe, Renumbering) {
+TEST(Grpe, InvariantUnderRenumbering) {
   for (const bool published : {false, true}) {
     ModelOptions options = gated();
     options.published_classes = published;
@@ -36,19 +36,19 @@ TEST(Grpe, Renumbering) {
   }
 }
 
-TEST(Grpe, BatchComposition) {
+TEST(Grpe, IndependentOfBatchComposition) {
   GraphModel model(gated());
   randomise(model);
   expect_batch_independence(model);
 }
 
-TEST(Grpe, OddMolecules) {
+TEST(Grpe, UnusualMoleculesGiveFiniteResults) {
   GraphModel model(gated());
   randomise(model);
-  expect_odd_molecules(model);
+  expect_unusual_molecules(model);
 }
 
-TEST(Grpe, Gradients) {
+TEST(Grpe, GradientsMatchFiniteDifferences) {
   for (const KeyTerm key_term : {KeyTerm::column, KeyTerm::row}) {
     ModelOptions options = gated();
     options.encoder.key_term = key_term;
@@ -58,13 +58,13 @@ TEST(Grpe, Gradients) {
   }
 }
 
-TEST(Grpe, TargetScaling) {
+TEST(Grpe, PredictionsAreInTargetUnits) {
   GraphModel model(small());
   randomise(model);
   expect_target_scaling(model);
 }
 
-TEST(Grpe, NoiseOnAtomsAndInTrainingOnly) {
+TEST(Grpe, NoiseAffectsOnlyAtomsAndOnlyTraining) {
   ModelOptions options = small();
   options.encoder.input_dropout = 0.0;
   GraphModel model(options);
@@ -74,29 +74,29 @@ TEST(Grpe, NoiseOnAtomsAndInTrainingOnly) {
   const auto input = [&](bool training, std::uint32_t step) {
     return model.run(batch, {.training = training, .seed = 3, .step = step, .keep_layers = {0}}).layers.at(0);
   };
-  const torch::Tensor still = input(false, 0);
-  EXPECT_EQ(largest(input(false, 1) - still), 0.0);
-  const torch::Tensor noise = input(true, 0) - still;
+  const torch::Tensor noise_free = input(false, 0);
+  EXPECT_EQ(largest(input(false, 1) - noise_free), 0.0);
+  const torch::Tensor noise = input(true, 0) - noise_free;
   const torch::Tensor tokens = virtual_tokens(batch);
   EXPECT_EQ(largest(noise.index_select(0, tokens)), 0.0);
   EXPECT_EQ(noise.count_nonzero().item<std::int64_t>(), 60 * 12);
   EXPECT_LE(largest(noise), 0.2);
   EXPECT_GT(largest(noise), 0.19);
   EXPECT_NEAR(noise.slice(0, 1, 31).mean().item<double>(), 0.0, 0.02);
-  EXPECT_GT(largest(input(true, 1) - still - noise), 0.1);                  // another step, other noise
-  EXPECT_GT(largest(noise.slice(0, 1, 31) - noise.slice(0, 32, 62)), 0.1);  // another row of the data set
+  EXPECT_GT(largest(input(true, 1) - noise_free - noise), 0.1);             // different noise in another step
+  EXPECT_GT(largest(noise.slice(0, 1, 31) - noise.slice(0, 32, 62)), 0.1);  // and in another row of the dataset
 
   options.perturb_noise = 0.0;
-  GraphModel quiet(options);
-  randomise(quiet);
-  EXPECT_EQ(largest(quiet.run(batch, {.training = true, .keep_layers = {0}}).layers.at(0) - still), 0.0);
+  GraphModel without_noise(options);
+  randomise(without_noise);
+  EXPECT_EQ(largest(without_noise.run(batch, {.training = true, .keep_layers = {0}}).layers.at(0) - noise_free), 0.0);
 }
 
-TEST(Grpe, NodeInputByHand) {
+TEST(Grpe, NodeInputMatchesHandCalculation) {
   GraphModel model(small());
   randomise(model);
   const torch::Tensor input = model.run(batch_for(model, {chain_of(3)}), {.keep_layers = {0}}).layers.at(0);
-  torch::Tensor columns = torch::zeros({12}, torch::kFloat64);  // graph_of: all columns but the first are 0
+  torch::Tensor columns = torch::zeros({12}, torch::kFloat64);  // in graph_of, all columns except the first are 0
   int row = 0;
   const FeatureShape& shape = feature_shape(Features::ogb);
   for (int c = 0; c + 1 < shape.atom_columns; ++c) columns = columns + model["node.atom"][row += shape.atom_dims[c]];
@@ -104,7 +104,7 @@ TEST(Grpe, NodeInputByHand) {
   for (int a = 0; a < 3; ++a) EXPECT_LT(largest(input[1 + a] - model["node.atom"][a] - columns), kExact) << a;
 }
 
-TEST(Grpe, PublishedClassesByHand) {
+TEST(Grpe, PublishedClassesMatchHandCalculation) {
   // L = 2: 0 1 2 FAR UNREACHABLE ATOM_TO_VIRTUAL VIRTUAL_TO_ATOM VIRTUAL_SELF
   // 4 bond ids, NO_EDGE, SELF, VIRTUAL, VIRTUAL_SELF
   const ClassMaps zinc = grpe_architecture().published_classes(Features::zinc, 2);
@@ -129,7 +129,7 @@ TEST(Grpe, PublishedClassesByHand) {
   EXPECT_EQ(named, (std::vector<std::int64_t>{60, 60, 62, 60}));
 }
 
-TEST(Grpe, PublishedClassesAreUsed) {
+TEST(Grpe, PublishedClassesShareTableRows) {
   ModelOptions options = small();
   options.published_classes = true;
   GraphModel model(options);
@@ -168,7 +168,7 @@ TEST(Grpe, FreshParametersFollowThePaper) {
   }
 }
 
-TEST(Grpe, DecaysMatricesOnly) {
+TEST(Grpe, WeightDecayAppliesOnlyToMatrices) {
   const GraphModel model(gated());
   std::size_t decayed = 0;
   for (const auto& item : model.named_parameters()) {

@@ -1,4 +1,4 @@
-// What engines and the reference are given is checked against the plan before use: an exception, in every build.
+// Engines and the reference check batches, weights and plans before use and throw exceptions in every build type.
 #include "tests/models/border_cases.hpp"
 
 #include <gtest/gtest.h>
@@ -14,8 +14,8 @@ namespace {
 
 const auto no_slope = [](std::size_t, const float*, float*) {};
 
-TEST(Border, ABatchThatDoesNotFitIsRefused) {
-  for (const auto& model : models_with_borders()) {
+TEST(InputValidation, RejectsInvalidBatches) {
+  for (const auto& model : models_for_invalid_batches()) {
     EngineBoundary boundary(*model, {.threads = 2});
     expect_refusals(*model, true, [&](const GraphBatch& batch) { boundary.predict(batch); });
     expect_refusals(*model, true,
@@ -25,14 +25,14 @@ TEST(Border, ABatchThatDoesNotFitIsRefused) {
   }
 }
 
-// Any single number of a batch may be anything: there is an answer or an exception.
-TEST(Border, NoNumberOfABatchIsTrusted) {
+// If any single number of a batch is arbitrary, the result is a prediction or an exception.
+TEST(InputValidation, RandomlyCorruptedBatchesAreHandled) {
   std::mt19937 random(7);
-  int refused = 0, taken = 0;
-  for (const auto& model : models_with_borders()) {
-    const GraphBatch whole = batch_for(*model, {cubane(), salt(), chain_of(9), random_graph(12, 1)});
+  int rejected = 0, accepted = 0;
+  for (const auto& model : models_for_invalid_batches()) {
+    const GraphBatch intact = batch_for(*model, {cubane(), salt(), chain_of(9), random_graph(12, 1)});
     EngineBoundary boundary(*model, {.threads = 1});
-    const auto damage = [&](auto& values) {
+    const auto corrupt = [&](auto& values) {
       auto& value = values[random() % values.size()];
       using Value = std::remove_reference_t<decltype(value)>;
       const auto big = static_cast<std::int64_t>((std::uint64_t{random()} << 32) + random());
@@ -40,38 +40,38 @@ TEST(Border, NoNumberOfABatchIsTrusted) {
           random() % 2 == 0 ? big : static_cast<std::int64_t>(value) + static_cast<std::int64_t>(random() % 5) - 2);
     };
     for (int k = 0; k < 400; ++k) {
-      GraphBatch b = whole;
+      GraphBatch b = intact;
       PathSteps& p = b.paths;
       switch (random() % 14) {
-        case 0: damage(b.atom_offset); break;
-        case 1: damage(b.token_offset); break;
-        case 2: damage(b.pair_offset); break;
-        case 3: damage(b.atoms); break;
-        case 4: damage(b.degree); break;
-        case 5: damage(b.topology); break;
-        case 6: damage(b.edge); break;
-        case 7: damage(b.row); break;
-        case 8: damage(p.pair); break;
-        case 9: damage(p.level_pairs); break;
-        case 10: damage(p.target); break;
-        case 11: damage(p.source); break;
-        case 12: damage(p.bond); break;
-        default: damage(p.level_steps); break;
+        case 0: corrupt(b.atom_offset); break;
+        case 1: corrupt(b.token_offset); break;
+        case 2: corrupt(b.pair_offset); break;
+        case 3: corrupt(b.atoms); break;
+        case 4: corrupt(b.degree); break;
+        case 5: corrupt(b.topology); break;
+        case 6: corrupt(b.edge); break;
+        case 7: corrupt(b.row); break;
+        case 8: corrupt(p.pair); break;
+        case 9: corrupt(p.level_pairs); break;
+        case 10: corrupt(p.target); break;
+        case 11: corrupt(p.source); break;
+        case 12: corrupt(p.bond); break;
+        default: corrupt(p.level_steps); break;
       }
       try {
         boundary.predict(b);
         boundary.train(b, {.training = true}, no_slope);
-        ++taken;
+        ++accepted;
       } catch (const std::invalid_argument&) {
-        ++refused;
+        ++rejected;
       }
     }
   }
-  EXPECT_GT(refused, 300);
-  EXPECT_GT(taken, 100);
+  EXPECT_GT(rejected, 300);
+  EXPECT_GT(accepted, 100);
 }
 
-TEST(Border, LayersAndWeightsAreAskedFor) {
+TEST(InputValidation, RejectsInvalidLayersAndMissingWeights) {
   const auto model = make_model({"grpe", &encoding_from_string("grpe")});
   const GraphBatch batch = batch_for(*model, assorted());
   EngineBoundary boundary(*model, {.threads = 1});
@@ -80,13 +80,13 @@ TEST(Border, LayersAndWeightsAreAskedFor) {
 
   const auto engine = make_engine(model->plan());
   std::vector<float> scaled(static_cast<std::size_t>(batch.size()));
-  EXPECT_THROW(engine->predict(batch, scaled.data()), std::invalid_argument) << "no weights yet";
+  EXPECT_THROW(engine->predict(batch, scaled.data()), std::invalid_argument) << "no weights assigned";
   const std::vector<float> ones(100'000, 0.1f);
   for (const ParameterSpec& missing : parameters_of(model->plan())) {
     const auto lookup = [&](const std::string& name) { return name == missing.name ? nullptr : ones.data(); };
     try {
       engine->assign(lookup, false);
-      ADD_FAILURE() << missing.name << " is not missed";
+      ADD_FAILURE() << missing.name << " is missing without an error";
     } catch (const std::invalid_argument& error) {
       EXPECT_NE(std::string(error.what()).find(missing.name), std::string::npos);
     }
@@ -95,10 +95,10 @@ TEST(Border, LayersAndWeightsAreAskedFor) {
   engine->predict(batch, scaled.data());
   const auto no_gradients = [](const std::string&) -> float* { return nullptr; };
   EXPECT_THROW(engine->gradients(batch, {}, no_slope, scaled.data(), no_gradients), std::invalid_argument)
-      << "weights for predictions only";
+      << "the weights were assigned for prediction only";
 }
 
-TEST(Border, APlanThatContradictsItselfIsRefused) {
+TEST(InputValidation, RejectsInconsistentPlans) {
   const ModelPlan good = make_model({"graphormer", &encoding_from_string("graphormer")})->plan();
   EXPECT_NO_THROW(make_engine(good));
   const std::vector<std::function<void(ModelPlan&)>> changes{

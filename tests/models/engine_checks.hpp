@@ -1,5 +1,4 @@
-// An engine against the reference in float64, for whichever engine: values, states and gradients of a model in two
-// copies.
+// Compares any engine with the float64 reference: values, states and gradients of two copies of a model.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,13 +18,14 @@ namespace molgraph::test {
 
 using torch::Tensor;
 
-// Float32 sums of some hundred terms in two layers. Where that is not enough (LayerNorm of two numbers, saturated
-// softmax) the reference in float32 is far away too: the engine may be kTimesReference times as far.
+// kFloat32 suits float32 sums of some hundred terms in two layers. For ill-conditioned cases (LayerNorm of two numbers,
+// saturated softmax), the float32 reference has large errors too: the engine's error may be kTimesReference times as
+// large.
 constexpr double kFloat32 = 1e-5, kTimesReference = 10;
 
-inline double relative(const Tensor& got, const Tensor& wanted) {
-  const double size = wanted.norm().item<double>();
-  return (got.to(torch::kFloat64) - wanted).norm().item<double>() / (size > 1e-6 ? size : 1.0);
+inline double relative(const Tensor& actual, const Tensor& expected) {
+  const double size = expected.norm().item<double>();
+  return (actual.to(torch::kFloat64) - expected).norm().item<double>() / (size > 1e-6 ? size : 1.0);
 }
 
 struct Pair {
@@ -43,20 +43,21 @@ Pair make_pair(Make make) {
   return pair;
 }
 
-/// `make(model)` gives an EngineBoundary.
+/// `make(model)` returns an EngineBoundary.
 template <class MakeBoundary>
 void expect_same_values(Pair& pair, const std::vector<MolecularGraph>& graphs, const MakeBoundary& make,
                         double bound = kFloat32) {
   const GraphBatch batch = batch_for(*pair.reference, graphs);
   const ForwardMode mode{.keep_layers = {0, 1, -1}};
   torch::NoGradGuard no_grad;
-  const ModelOutput wanted = pair.reference->run(batch, mode);
+  const ModelOutput expected = pair.reference->run(batch, mode);
   EngineBoundary boundary = make(*pair.engine);
-  const ModelOutput got = boundary.predict(batch, mode.keep_layers);
-  EXPECT_LT(relative(got.values, wanted.values), bound);
-  EXPECT_TRUE(torch::equal(boundary.predict(batch).values, got.values));  // without layers only virtual nodes finish
-  for (std::size_t k = 0; k < wanted.layers.size(); ++k)
-    EXPECT_LT(relative(got.layers[k], wanted.layers[k]), bound) << "layer " << mode.keep_layers[k];
+  const ModelOutput actual = boundary.predict(batch, mode.keep_layers);
+  EXPECT_LT(relative(actual.values, expected.values), bound);
+  // Without kept layers, only virtual nodes are computed to the end.
+  EXPECT_TRUE(torch::equal(boundary.predict(batch).values, actual.values));
+  for (std::size_t k = 0; k < expected.layers.size(); ++k)
+    EXPECT_LT(relative(actual.layers[k], expected.layers[k]), bound) << "layer " << mode.keep_layers[k];
 }
 
 struct Gradients {
@@ -64,7 +65,7 @@ struct Gradients {
   std::map<std::string, Tensor> of;
 };
 
-// By autograd through the reference.
+/// Gradients by autograd through the reference.
 inline Gradients reference_gradients(GraphModel& model, const GraphBatch& batch, ForwardMode mode) {
   mode.perturbation = mode.perturbation.to(model.parameters()[0].scalar_type()).requires_grad_();
   Gradients result;
@@ -98,35 +99,35 @@ void expect_same_gradients(Pair& pair, const std::vector<MolecularGraph>& graphs
   const GraphBatch batch = batch_for(*pair.reference, graphs);
   ForwardMode mode{.training = true, .seed = 3, .step = 5, .ascent = 1};
   mode.perturbation = torch::randn({batch.num_tokens(), pair.reference->plan().encoder.width}).mul_(0.1);
-  const Gradients wanted = reference_gradients(*pair.reference, batch, mode);
+  const Gradients expected = reference_gradients(*pair.reference, batch, mode);
   const Gradients single = reference_gradients(*pair.engine, batch, mode);
-  const Gradients got = engine_gradients(*pair.engine, batch, mode, make);
+  const Gradients actual = engine_gradients(*pair.engine, batch, mode, make);
   const auto expect_near = [&](const Tensor& x, const Tensor& in_float32, const Tensor& exact,
                                const std::string& name) {
     EXPECT_LT(relative(x, exact), std::max(kFloat32, kTimesReference * relative(in_float32, exact))) << name;
   };
-  expect_near(got.scaled, single.scaled, wanted.scaled, "predictions");
-  expect_near(got.dinput, single.dinput, wanted.dinput, "node input");
-  for (const auto& [name, exact] : wanted.of) {
-    if (name.ends_with("key.bias")) {  // nearly or exactly zero: nothing to be relative to
-      EXPECT_LT((got.of.at(name) - exact).norm().template item<double>(), 1e-4) << name;
+  expect_near(actual.scaled, single.scaled, expected.scaled, "predictions");
+  expect_near(actual.dinput, single.dinput, expected.dinput, "node input");
+  for (const auto& [name, exact] : expected.of) {
+    if (name.ends_with("key.bias")) {  // nearly or exactly zero: compare absolutely
+      EXPECT_LT((actual.of.at(name) - exact).norm().template item<double>(), 1e-4) << name;
       continue;
     }
-    expect_near(got.of.at(name), single.of.at(name), exact, name);
+    expect_near(actual.of.at(name), single.of.at(name), exact, name);
   }
 }
 
-/// All gradients as one vector, relative: a small one may be off by more than its own size.
-inline double gradient_error(const Gradients& got, const Gradients& wanted) {
+/// Relative error of all gradients as one vector, because the error of a small gradient may exceed its value.
+inline double gradient_error(const Gradients& actual, const Gradients& expected) {
   double error = 0, size = 0;
-  for (const auto& [name, exact] : wanted.of) {
-    error += (got.of.at(name) - exact).square().sum().item<double>();
+  for (const auto& [name, exact] : expected.of) {
+    error += (actual.of.at(name) - exact).square().sum().item<double>();
     size += exact.square().sum().item<double>();
   }
   return std::sqrt(error / size);
 }
 
-// --- what is not in the table of encodings: sizes, and what only imported models have ---
+// --- cases outside the table of encodings: sizes, and options that only imported models have ---
 
 struct SizeCase {
   std::string name;

@@ -1,4 +1,5 @@
-// The CPU engine against the reference in float64: every model, every instruction set; values, gradients, dropout.
+// Compares the CPU engine with the float64 reference for every model and every instruction set: values, gradients,
+// dropout.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -26,19 +27,19 @@ class Engine : public testing::TestWithParam<std::tuple<ModelCase, std::string>>
   void TearDown() override { cpu::choose_kernels(*cpu::all_kernels().front()); }
 };
 
-TEST_P(Engine, ComputesWhatTheReferenceDoes) {
+TEST_P(Engine, ValuesMatchReference) {
   Pair pair = make_pair([&] { return make_model(std::get<0>(GetParam())); });
   expect_same_values(pair, assorted(), make_cpu);
 }
 
-TEST_P(Engine, GradientsAreTheReferences) {
+TEST_P(Engine, GradientsMatchReference) {
   Pair pair = make_pair([&] { return make_model(std::get<0>(GetParam())); });
   expect_same_gradients(pair, assorted(), make_cpu);
 }
 
 class EngineSizes : public testing::TestWithParam<SizeCase> {};
 
-TEST_P(EngineSizes, ComputesWhatTheReferenceDoes) {
+TEST_P(EngineSizes, ValuesAndGradientsMatchReference) {
   for (const bool grpe : {false, true}) {
     Pair pair = make_pair([&] { return make_sized(GetParam(), grpe); });
     expect_same_values(pair, assorted(), make_cpu);
@@ -48,60 +49,62 @@ TEST_P(EngineSizes, ComputesWhatTheReferenceDoes) {
 
 INSTANTIATE_TEST_SUITE_P(Models, EngineSizes, testing::ValuesIn(sizes()), [](const auto& of) { return of.param.name; });
 
-// bfloat16 has 8 bits: a factor is off by up to 0.4 %, the sums of many by less.
+// bfloat16 has 8 bits: a factor has an error of up to 0.4 %, a sum of many terms a smaller one.
 constexpr double kBfloat16 = 2e-2, kBfloat16Gradients = 2e-2;
 
-TEST(EngineBf16, IsUsedWhereTheProcessorGainsByIt) {
+TEST(EngineBf16, IsUsedOnlyIfItIsFaster) {
   using cpu::Bf16Products, cpu::used_precision;
   EXPECT_EQ(used_precision(Precision::bf16, Bf16Products::fast).precision, Precision::bf16);
   EXPECT_EQ(used_precision(Precision::bf16, Bf16Products::fast).note, "");
-  for (const Bf16Products worse : {Bf16Products::none, Bf16Products::slow}) {
-    const UsedPrecision used = used_precision(Precision::bf16, worse);
+  for (const Bf16Products products : {Bf16Products::none, Bf16Products::slow}) {
+    const UsedPrecision used = used_precision(Precision::bf16, products);
     EXPECT_EQ(used.precision, Precision::fp32);
     EXPECT_NE(used.note.find("fp32 is used"), std::string::npos);
-    EXPECT_EQ(used_precision(Precision::fp32, worse).note, "");
-    EXPECT_EQ(used_precision(Precision::tf32, worse).precision, Precision::tf32);  // refused by who makes the engine
+    EXPECT_EQ(used_precision(Precision::fp32, products).note, "");
+    EXPECT_EQ(used_precision(Precision::tf32, products).precision,
+              Precision::tf32);  // rejected later, when the engine is created
   }
   EXPECT_EQ(cpu::has_bf16(), cpu::bf16_products() != Bf16Products::none);
 }
 
-TEST_P(EngineSizes, Bfloat16) {
+TEST_P(EngineSizes, Bfloat16ValuesAreClose) {
   if (!cpu::has_bf16()) GTEST_SKIP() << "this processor has no AVX512_BF16";
   for (const bool grpe : {false, true}) {
     Pair pair = make_pair([&] { return make_sized(GetParam(), grpe); });
     const GraphBatch batch = batch_for(*pair.reference, assorted());
     torch::NoGradGuard no_grad;
-    const Tensor wanted = pair.reference->run(batch, {}).values;
+    const Tensor expected = pair.reference->run(batch, {}).values;
     const double error =
-        relative(EngineBoundary(*pair.engine, {.threads = 2}, Precision::bf16).predict(batch).values, wanted);
+        relative(EngineBoundary(*pair.engine, {.threads = 2}, Precision::bf16).predict(batch).values, expected);
     EXPECT_LT(error, kBfloat16);
-    EXPECT_TRUE(GetParam().width == 2 || error > kFloat32);  // in use; a LayerNorm of two numbers leaves their order
+    EXPECT_TRUE(GetParam().width == 2 ||
+                error > kFloat32);  // bfloat16 is in use; a LayerNorm of two numbers keeps only their order
   }
 }
 
-TEST_P(EngineSizes, Bfloat16Gradients) {
+TEST_P(EngineSizes, Bfloat16GradientsAreClose) {
   if (!cpu::has_bf16()) GTEST_SKIP() << "this processor has no AVX512_BF16";
   for (const bool grpe : {false, true}) {
     Pair pair = make_pair([&] { return make_sized(GetParam(), grpe); });
     const GraphBatch batch = batch_for(*pair.reference, assorted());
     ForwardMode mode{.training = true, .seed = 3, .step = 5};
     mode.perturbation = torch::zeros({batch.num_tokens(), GetParam().width});
-    const Gradients wanted = reference_gradients(*pair.reference, batch, mode);
-    const Gradients got = engine_gradients(*pair.engine, batch, mode, make_bf16);
-    const double error = gradient_error(got, wanted);
+    const Gradients expected = reference_gradients(*pair.reference, batch, mode);
+    const Gradients actual = engine_gradients(*pair.engine, batch, mode, make_bf16);
+    const double error = gradient_error(actual, expected);
     EXPECT_LT(error, kBfloat16Gradients);
     EXPECT_TRUE(GetParam().width == 2 || error > kFloat32);
   }
 }
 
-TEST(Engine, LargeMolecules) {
+TEST(Engine, LargeMoleculesMatchReference) {
   Pair pair = make_pair([] { return make_sized({"large", 2, 16, 16, 8}, true); });
   const std::vector<MolecularGraph> graphs{chain_of(300), random_graph(200, 4), graph_of(1, {})};
   expect_same_values(pair, graphs, make_cpu);
   expect_same_gradients(pair, graphs, make_cpu);
 }
 
-TEST(Engine, PacksAreEvenAndHoldEveryMoleculeOnce) {
+TEST(Engine, PacksAreBalancedAndCoverEveryMoleculeOnce) {
   GraphBatch batch;
   batch.token_offset = {0, 300};  // one large molecule, then many small ones
   for (int k = 0; k < 100; ++k) batch.token_offset.push_back(batch.token_offset.back() + 10 + k % 30);
@@ -116,19 +119,19 @@ TEST(Engine, PacksAreEvenAndHoldEveryMoleculeOnce) {
     ASSERT_LT(packs[p], packs[p + 1]);
     EXPECT_LT(batch.token_offset[packs[p + 1]] - batch.token_offset[packs[p]], 56 + 39);
   }
-  batch.token_offset.assign(102, 0);  // equal molecules: the shares can be equal
+  batch.token_offset.assign(102, 0);  // molecules of equal size can be split evenly
   for (std::size_t k = 0; k <= 101; ++k) batch.token_offset[k] = static_cast<std::int64_t>(20 * k);
   EXPECT_EQ((cpu::split_into_packs(batch, kTokens, kParts).size() - 1) % kParts, 0u);
   EXPECT_EQ(cpu::split_into_packs(GraphBatch(), kTokens, kParts).size(), 1u);
 }
 
-// --- the same bits, whoever computes and in whatever company ---
+// --- bitwise equal results for any number of threads and any batch ---
 
 Tensor predict_bits(GraphModel& model, const std::vector<MolecularGraph>& graphs, int threads) {
   return EngineBoundary(model, {.threads = threads}).predict(batch_for(model, graphs)).scaled;
 }
 
-TEST(EngineBits, PredictionsDependOnTheMoleculeAlone) {
+TEST(EngineBits, PredictionsDoNotDependOnBatchOrThreads) {
   for (const bool grpe : {false, true}) {
     const auto model = make_sized({"slim", 2, 80, 80, 8}, grpe);
     std::vector<MolecularGraph> graphs = assorted();
@@ -157,7 +160,7 @@ void expect_equal_gradients_on_any_threads(bool grpe, Precision precision) {
     EXPECT_TRUE(torch::equal(item->grad(), one->named_parameters()[item.key()].grad())) << item.key();
 }
 
-TEST(EngineBits, GradientsDoNotDependOnTheNumberOfThreads) {
+TEST(EngineBits, GradientsDoNotDependOnThreads) {
   for (const bool grpe : {false, true}) {
     expect_equal_gradients_on_any_threads(grpe, Precision::fp32);
     if (cpu::has_bf16()) expect_equal_gradients_on_any_threads(grpe, Precision::bf16);

@@ -1,4 +1,4 @@
-// Every preset of --encoding in a few variants, as molgraph-train would make it.
+// Every preset of --encoding in several variants, with the options that molgraph-train would use.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ struct ModelCase {
   std::string name;
   const Encoding* encoding = nullptr;
   GateOptions gate;
-  bool own_tables = false;  ///< per layer
+  bool own_tables = false;  ///< each layer has separate tables
 };
 
 inline void PrintTo(const ModelCase& c, std::ostream* out) { *out << c.name; }
@@ -40,7 +40,7 @@ inline std::vector<ModelCase> every_model() {
   return cases;
 }
 
-/// Two layers, width 12 in three heads, L = 3. `change` may still alter the encoder.
+/// Two layers, width 12 in three heads, L = 3. `change` modifies the encoder options.
 template <class Change>
 std::unique_ptr<GraphModel> make_model(const ModelCase& c, Change change, Features features = Features::ogb) {
   EncoderOptions e{.layers = 2, .width = 12, .ffn = 10, .heads = 3};

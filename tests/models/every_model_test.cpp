@@ -1,4 +1,4 @@
-// Gradients, symmetries, odd molecules and a short training of every model.
+// Gradients, symmetries, unusual molecules and a short training of every model.
 #include "tests/models/every_model.hpp"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 namespace molgraph::test {
 namespace {
 
-constexpr double kSums = 1e-12;  // float64 sums of order one in another order, relative to predictions above one
+constexpr double kSums = 1e-12;  // float64 sums of order one in a different order; relative if a prediction exceeds one
 
 class EveryModel : public testing::TestWithParam<ModelCase> {
  protected:
@@ -20,21 +20,22 @@ class EveryModel : public testing::TestWithParam<ModelCase> {
   std::unique_ptr<GraphModel> model;
 };
 
-TEST_P(EveryModel, Gradients) { expect_gradients(*model); }
+TEST_P(EveryModel, GradientsMatchFiniteDifferences) { expect_gradients(*model); }
 
-TEST_P(EveryModel, Renumbering) {
-  // Every atom of these molecules differs from all others, so signs and bases of eigenvectors are settled; the solver's
-  // own error is divided by the gaps between eigenvalues.
+TEST_P(EveryModel, InvariantUnderRenumbering) {
+  // Every atom of these molecules is different, so that signs and bases of eigenvectors are determined. The solver's
+  // error is divided by the gaps between eigenvalues.
   const bool eigenvectors = GetParam().encoding->position == NodePosition::laplacian;
   RecordProperty("largest", std::to_string(expect_renumbering_invariance(*model, eigenvectors ? 1e-10 : kSums)));
 }
 
-TEST_P(EveryModel, BatchComposition) { expect_batch_independence(*model, kSums); }
+TEST_P(EveryModel, IndependentOfBatchComposition) { expect_batch_independence(*model, kSums); }
 
-TEST_P(EveryModel, OddMolecules) { expect_odd_molecules(*model); }
+TEST_P(EveryModel, UnusualMoleculesGiveFiniteResults) { expect_unusual_molecules(*model); }
 
 TEST_P(EveryModel, TrainingLowersTheLoss) {
-  // The share of the bonds that close rings: more or less visible to every encoding but `none`, which has the atoms.
+  // Two classes: chains, and graphs with rings. Every encoding except `none` distinguishes them by their bonds; for
+  // `none`, the atoms of the two classes differ.
   std::vector<MolecularGraph> graphs;
   std::vector<float> targets;
   for (unsigned k = 0; k < 24; ++k) {
@@ -48,26 +49,26 @@ TEST_P(EveryModel, TrainingLowersTheLoss) {
     return make_model(GetParam());
   }();
   const GraphBatch batch = batch_for(*fresh, graphs);
-  const torch::Tensor wanted = torch::tensor(targets).unsqueeze(1);
+  const torch::Tensor expected = torch::tensor(targets).unsqueeze(1);
   torch::optim::AdamW optimizer(fresh->parameters(), torch::optim::AdamWOptions(5e-3));
   double first = 0, last = 0;
   for (std::uint32_t step = 0; step < 40; ++step) {
     const torch::Tensor loss =
-        (fresh->run(batch, {.training = true, .seed = 1, .step = step}).scaled - wanted).square().mean();
+        (fresh->run(batch, {.training = true, .seed = 1, .step = step}).scaled - expected).square().mean();
     optimizer.zero_grad();
     loss.backward();
     optimizer.step();
     (step == 0 ? first : last) = loss.item<double>();
   }
   EXPECT_LT(last, 0.5 * first);
-  EXPECT_LT(last, 0.5) << "the mean has 1";
+  EXPECT_LT(last, 0.5) << "the loss of predicting the mean is 1";
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, EveryModel, testing::ValuesIn(every_model()),
                          [](const auto& instance) { return instance.param.name; });
 
 /// One, two, ten and 24 channels per head.
-TEST(HeadWidths, OfEveryEncoding) {
+TEST(HeadWidths, EveryEncodingHasFiniteGradients) {
   for (const Encoding& encoding : encodings()) {
     for (const int width : {1, 2, 10, 24}) {
       const auto model = make_model({"", &encoding, {.enabled = true}, false}, [&](EncoderOptions& e) {
@@ -81,15 +82,14 @@ TEST(HeadWidths, OfEveryEncoding) {
       for (const auto& item : model->named_parameters())
         EXPECT_TRUE(item->grad().defined() && item->grad().isfinite().all().item<bool>())
             << encoding.name << " " << item.key();
-      // A LayerNorm of two channels leaves only signs, so a prediction there may coincide; the symmetry must hold
-      // anyhow.
+      // A LayerNorm of two channels leaves only signs, so that predictions may coincide. The symmetry must still hold.
       if (width > 1)
         expect_renumbering_invariance(*model, encoding.position == NodePosition::laplacian ? 1e-10 : kSums);
     }
   }
 }
 
-TEST(Laplacian, SignsAreRandomInTrainingOnly) {
+TEST(Laplacian, SignsAreRandomOnlyInTraining) {
   const Encoding& encoding = encoding_from_string("laplacian");
   const auto model = make_model({"", &encoding, {}, false}, [](EncoderOptions& e) {
     e.dropout = e.attention_dropout = e.activation_dropout = e.input_dropout = 0.0;
@@ -100,7 +100,7 @@ TEST(Laplacian, SignsAreRandomInTrainingOnly) {
     const torch::NoGradGuard no_grad;
     const GraphBatch batch = batch_for(*model, {random_graph(12, 2)}, {row});
     const torch::Tensor x =
-        node_input(*model, model->plan(), batch, {});  // without GRPE's noise, which would hide the signs
+        node_input(*model, model->plan(), batch, {});  // without GRPE's noise, which would mask the signs
     return Encoder(model->plan().encoder, *model, "encoder.", pair_terms(model->plan()))
         .forward(x, batch, relation_classes(batch, model->plan().classes),
                  {.training = training, .seed = 4, .step = step});
@@ -111,7 +111,7 @@ TEST(Laplacian, SignsAreRandomInTrainingOnly) {
   int different = 0;
   for (std::uint32_t step = 0; step < 8; ++step)
     different += torch::equal(states(true, step, 0), states(true, step + 8, 0)) ? 0 : 1;
-  EXPECT_GE(different, 5);  // five signs are equal by chance once in 32 times
+  EXPECT_GE(different, 5);  // five signs are equal by chance in one of 32 cases
   EXPECT_FALSE(torch::equal(states(true, 3, 1), states(true, 3, 2)) &&
                torch::equal(states(true, 4, 1), states(true, 4, 2)));
 }

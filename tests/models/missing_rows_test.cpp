@@ -1,4 +1,4 @@
-// Molecules that an imported model has no rows for, by hand.
+// Molecules with features for which an imported model has no table rows.
 #include "attention/spec/missing_rows.hpp"
 
 #include <gtest/gtest.h>
@@ -8,9 +8,9 @@
 namespace molgraph::test {
 namespace {
 
-TEST(MissingRows, AreFoundAndNamed) {
+TEST(MissingRows, ReasonNamesTheFirstMissingRow) {
   const MolecularGraph graph =
-      graph_of(5, {{0, 1}, {1, 2}, {2, 3}});  // types 0 .. 4, bonds of ids 0, 15, 28; a lone atom
+      graph_of(5, {{0, 1}, {1, 2}, {2, 3}});  // types 0 .. 4, bond ids 0, 15, 28, an isolated atom
   const auto reason = [&](const MissingRows& missing, int max_distance = 2) {
     return missing_rows_reason(graph.view(), max_distance, missing);
   };
@@ -24,7 +24,7 @@ TEST(MissingRows, AreFoundAndNamed) {
   EXPECT_NE(reason({.topology = {kTwo.far()}}).find("atoms 1 and 4 are 3 bonds apart"), std::string::npos);
   EXPECT_NE(reason({.topology = {kTwo.unreachable()}}).find("atoms 1 and 5 are in different fragments"),
             std::string::npos);
-  EXPECT_EQ(reason({.topology = {TopologyClasses{3}.far()}}, 3), "") << "no pair is farther than 3";
+  EXPECT_EQ(reason({.topology = {TopologyClasses{3}.far()}}, 3), "") << "no distance exceeds 3";
 }
 
 }  // namespace

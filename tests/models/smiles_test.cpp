@@ -1,4 +1,4 @@
-// Other SMILES of one molecule, and real molecules renumbered, have the same prediction.
+// Predictions do not depend on the SMILES spelling or the numbering of the atoms.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -19,8 +19,8 @@ MolecularGraph graph_of_smiles(const std::string& smiles) {
   return std::get<MolecularGraph>(Featurizer({.features = Features::ogb}).smiles(smiles));
 }
 
-// No chiral tags, which change with the writing.
-const std::vector<std::vector<std::string>> kWritings{
+// Without chiral tags, which depend on the spelling.
+const std::vector<std::vector<std::string>> kSpellings{
     {"CCO", "OCC", "C(C)O"},
     {"CC(=O)Oc1ccccc1C(=O)O", "OC(=O)c1ccccc1OC(C)=O", "c1cccc(C(O)=O)c1OC(=O)C"},
     {"Cn1cnc2c1c(=O)n(C)c(=O)n2C", "CN1C(=O)N(C)c2ncn(C)c2C1=O", "O=c1n(C)c(=O)c2c(ncn2C)n1C"},
@@ -39,17 +39,18 @@ class EveryModelOnSmiles : public testing::TestWithParam<ModelCase> {
   std::unique_ptr<GraphModel> model;
 };
 
-TEST_P(EveryModelOnSmiles, OtherWritingsOfAMolecule) {
-  if (eigenvectors()) GTEST_SKIP() << "equal atoms leave bases of equal eigenvalues to the numbering";
-  for (const auto& writings : kWritings) {
-    const torch::Tensor wanted = predict(*model, {graph_of_smiles(writings[0])});
-    for (const std::string& smiles : writings)
-      EXPECT_LT(largest(predict(*model, {graph_of_smiles(smiles)}) - wanted) / std::max(1.0, largest(wanted)), 1e-12)
+TEST_P(EveryModelOnSmiles, PredictionsDoNotDependOnSpelling) {
+  if (eigenvectors()) GTEST_SKIP() << "for equivalent atoms, the eigenvector basis depends on the numbering";
+  for (const auto& spellings_of_one : kSpellings) {
+    const torch::Tensor expected = predict(*model, {graph_of_smiles(spellings_of_one[0])});
+    for (const std::string& smiles : spellings_of_one)
+      EXPECT_LT(largest(predict(*model, {graph_of_smiles(smiles)}) - expected) / std::max(1.0, largest(expected)),
+                1e-12)
           << smiles;
   }
 }
 
-TEST_P(EveryModelOnSmiles, RealMoleculesRenumbered) {
+TEST_P(EveryModelOnSmiles, RealMoleculesAreInvariantUnderRenumbering) {
   const std::string path = golden_file("MOLGRAPH_GOLDEN", "ogb_features.csv.gz");
   std::mt19937 random(17);
   int differing = 0, molecules = 0;
@@ -59,46 +60,47 @@ TEST_P(EveryModelOnSmiles, RealMoleculesRenumbered) {
     std::vector<int> order(static_cast<std::size_t>(graph.num_atoms()));
     std::iota(order.begin(), order.end(), 0);
     std::shuffle(order.begin(), order.end(), random);
-    const torch::Tensor wanted = predict(*model, {graph});
+    const torch::Tensor expected = predict(*model, {graph});
     const double difference =
-        largest(predict(*model, {renumbered(graph, order)}) - wanted) / std::max(1.0, largest(wanted));
-    if (eigenvectors()) differing += difference > 1e-9 ? 1 : 0;  // the solver's error over gaps between eigenvalues
+        largest(predict(*model, {renumbered(graph, order)}) - expected) / std::max(1.0, largest(expected));
+    if (eigenvectors())
+      differing += difference > 1e-9 ? 1 : 0;  // the solver's error divided by gaps between eigenvalues
     else EXPECT_LT(difference, 1e-12) << row.at(0);
   }
-  // Molecules whose own symmetry leaves equal eigenvalues open are few.
+  // Few molecules have a symmetry that leads to equal eigenvalues.
   EXPECT_LE(differing, 8);
 }
 
-TEST_P(EveryModelOnSmiles, SpellingsOfEveryStereochemistry) {
+TEST_P(EveryModelOnSmiles, SpellingsOfEveryKindOfStereochemistryAgree) {
   const auto own = make_model(
       GetParam(), [](EncoderOptions&) {}, Features::molgraph);
   randomise(*own);
   const Featurizer featurizer({.features = Features::molgraph});
-  torch::Tensor wanted;
+  torch::Tensor expected;
   std::string first;
-  int compared = 0, told_apart = 0;
+  int compared = 0, distinguished = 0;
   int molecule = -1;
   std::set<int> differing;
   for (const Spelling& spelling : spellings()) {
-    const torch::Tensor got = predict(*own, {std::get<MolecularGraph>(featurizer.smiles(spelling.smiles))});
+    const torch::Tensor actual = predict(*own, {std::get<MolecularGraph>(featurizer.smiles(spelling.smiles))});
     if (std::exchange(molecule, spelling.molecule) != spelling.molecule) {
-      if (wanted.defined()) told_apart += largest(got - wanted) > 1e-6;
-      wanted = got;
+      if (expected.defined()) distinguished += largest(actual - expected) > 1e-6;
+      expected = actual;
       first = spelling.smiles;
       continue;
     }
     ++compared;
-    const double difference = largest(got - wanted) / std::max(1.0, largest(wanted));
+    const double difference = largest(actual - expected) / std::max(1.0, largest(expected));
     if (eigenvectors()) differing.insert(difference > 1e-6 ? molecule : -1);
     else EXPECT_LT(difference, 1e-6) << spelling.smiles << " and " << first;
   }
-  // Only where a molecule's own symmetry leaves planes of equal eigenvalues open; -1 stands for all that agree.
+  // Only molecules whose symmetry leads to equal eigenvalues differ; -1 represents all that agree.
   EXPECT_LE(differing.size(), 6u);
   EXPECT_GT(compared, 200);
-  EXPECT_GT(told_apart, 20) << "different molecules have different predictions";
+  EXPECT_GT(distinguished, 20) << "different molecules have different predictions";
 }
 
-TEST_P(EveryModelOnSmiles, MirrorImagesDiffer) {
+TEST_P(EveryModelOnSmiles, MirrorImagesHaveDifferentPredictions) {
   const auto own = make_model(
       GetParam(), [](EncoderOptions&) {}, Features::molgraph);
   randomise(*own);

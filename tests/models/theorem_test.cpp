@@ -1,5 +1,5 @@
-// Luo et al. 2022, Theorem 2, on the whole encoder: with identical inputs at every token, whatever enters before the
-// softmax gives identical outputs at every position, layer by layer; the gate breaks it.
+// Luo et al. 2022, Theorem 2, on the whole encoder: with identical inputs at every token, any terms before the softmax
+// give identical outputs at every position in every layer. With the gate, the outputs differ.
 #include <gtest/gtest.h>
 
 #include "attention/reference/encoder.hpp"
@@ -10,12 +10,12 @@
 namespace molgraph::test {
 namespace {
 
-/// The premise: no value terms, nothing absolute in the input.
+/// The premise of the theorem: no value terms, no absolute positions in the input.
 bool has_premise(const Encoding& e) {
   return !e.terms.topology_value && !e.terms.edge_value && e.position == NodePosition::none;
 }
 
-/// The largest difference between two tokens of the output.
+/// The largest difference between an output token and the first one.
 double spread_of(const Encoding& encoding, const GateOptions& gate, bool share) {
   EncoderOptions e{.layers = 3, .width = 12, .ffn = 10, .heads = 3};
   set_encoding(e, encoding);
@@ -38,7 +38,7 @@ double spread_of(const Encoding& encoding, const GateOptions& gate, bool share) 
   return largest(out - out.narrow(0, 0, 1));
 }
 
-TEST(Theorem2, HoldsForEveryEncodingBeforeTheSoftmax) {
+TEST(Theorem2, HoldsForEveryEncodingBeforeSoftmax) {
   int checked = 0;
   for (const Encoding& encoding : encodings()) {
     if (!has_premise(encoding)) continue;
@@ -53,7 +53,7 @@ TEST(Theorem2, HoldsForEveryEncodingBeforeTheSoftmax) {
   EXPECT_EQ(checked, 9);  // all but shaw, grpe (values), laplacian, random-walk (input)
 }
 
-TEST(Theorem2, ValueTermsAndAbsoluteInputsBreakThePremise) {
+TEST(Theorem2, DoesNotHoldWithValueTermsOrAbsoluteInputs) {
   for (const Encoding& encoding : encodings()) {
     if (has_premise(encoding)) continue;
     EXPECT_GT(spread_of(encoding, {}, true), 1e-2) << encoding.name;

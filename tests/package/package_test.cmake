@@ -1,4 +1,4 @@
-# Run by ctest (tests/package/CMakeLists.txt). Each step's failure is the test's failure, with its output.
+# ctest runs this script (tests/package/CMakeLists.txt). If a step fails, the test fails and prints the output of the step.
 function(run)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE code OUTPUT_VARIABLE out ERROR_VARIABLE out)
   if(NOT code EQUAL 0)
@@ -12,7 +12,7 @@ file(MAKE_DIRECTORY ${SCRATCH})
 set(prefix ${SCRATCH}/prefix)
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix})
 
-# The headers are those of the list, and nothing else.
+# The installed headers are exactly those of the list.
 string(REPLACE "," ";" names "${HEADERS}")
 set(expected)
 foreach(name IN LISTS names)

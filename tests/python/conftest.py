@@ -1,4 +1,4 @@
-"""What the tests share: a table of real molecules' texts, and a small run of it, trained once."""
+"""Shared fixtures: a table of SMILES and a small run on it, trained once."""
 import os
 import subprocess
 
@@ -16,7 +16,7 @@ def chain(k):
 
 
 def tiny(**more):
-    """Options of a training that takes a second."""
+    """Options of a training run that takes a second."""
     options = dict(TINY, **more)
     options["from"] = options.pop("start")
     return options
@@ -41,6 +41,6 @@ def table(tmp_path_factory, molecules):
 
 @pytest.fixture(scope="session")
 def run(tmp_path_factory, table):
-    """Kept: the domain with labels, calibration, a blend."""
+    """A run with labels in the applicability domain, calibration and a blend."""
     return molgraph.train(table, tmp_path_factory.mktemp("runs") / "run", **tiny(
         split_sizes=[0.7, 0.2, 0.1], domain_labels=True, duplicates="keep"))

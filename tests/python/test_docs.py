@@ -16,7 +16,7 @@ def test_the_tutorial_runs(tmp_path, monkeypatch, capsys):
     session = {}
     for piece in pieces:
         exec(compile(piece, str(PAGE), "exec"), session)
-    said = capsys.readouterr().out
+    output = capsys.readouterr().out
     for expected in ("['ok' 'ok' 'invalid_smiles']", "(10, 9) (2, 18)", "runs/nothing: no such run directory"):
-        assert expected in said
+        assert expected in output
     assert session["vectors"].shape == (160, 16) and len(session["mean"]) == 4

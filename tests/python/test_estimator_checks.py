@@ -1,4 +1,4 @@
-"""scikit-learn's own checks of estimators. They feed numbers, so each row of numbers stands for a molecule here."""
+"""scikit-learn's own estimator checks. They pass rows of numbers, so the test converts each row to a molecule."""
 import inspect
 
 import numpy as np
@@ -18,12 +18,12 @@ TINY = {"layers": 1, "width": 16, "ffn": 16, "heads": 2, "baselines": False, "bl
 
 
 def molecules(rows):
-    """A chain, nitrogens and oxygens, by a row's first number, sum and last number."""
+    """A chain, nitrogens and oxygens, from the first number, the sum and the last number of each row."""
     return ["C" * (1 + int(abs(row[0]) * 5) % 15) + "N" * (1 + int(abs(row.sum()) * 3) % 2) +
             "O" * (1 + int(abs(row[-1]) * 7) % 3) for row in np.asarray(rows, dtype=float)]
 
 
-class OfNumbers:
+class EstimatorOfRows:
     def __init__(self, epochs=1, random_state=0, threads=1):
         super().__init__(epochs=epochs, random_state=random_state, threads=threads)
 
@@ -46,21 +46,21 @@ class OfNumbers:
         tags.input_tags.two_d_array, tags.input_tags.one_d_array, tags.input_tags.string = True, False, False
         for kind in (tags.regressor_tags, tags.classifier_tags):
             if kind is not None:
-                kind.poor_score = True  # one epoch, on molecules that say little about the rows
+                kind.poor_score = True  # one epoch, and the molecules have little information on the rows
         return tags
 
 
-class Regressor(OfNumbers, molgraph.MolgraphRegressor):
+class Regressor(EstimatorOfRows, molgraph.MolgraphRegressor):
     pass
 
 
-class Classifier(OfNumbers, molgraph.MolgraphClassifier):
+class Classifier(EstimatorOfRows, molgraph.MolgraphClassifier):
     pass
 
 
 @pytest.mark.parametrize("kind", [Regressor, Classifier])
 @pytest.mark.filterwarnings("ignore")
-def test_scikit_learns_checks(kind):
+def test_estimators_pass_scikit_learn_checks(kind):
     results = estimator_checks.check_estimator(kind(), on_fail=None)
     assert len(results) > 40
     assert [(one["check_name"], one["exception"]) for one in results if one["status"] not in ("passed", "skipped")] == []

@@ -40,7 +40,7 @@ def test_regression():
         model.fit(["C", "CC"], [1.0])
 
 
-def test_a_fitted_model_travels(tmp_path):
+def test_fitted_model_is_pickled_saved_and_cloned(tmp_path):
     model = regressor().fit(SMILES, LENGTHS)
     expected = model.predict(SMILES)
     assert np.array_equal(pickle.loads(pickle.dumps(model)).predict(SMILES), expected)
@@ -50,7 +50,7 @@ def test_a_fitted_model_travels(tmp_path):
     assert fresh.get_params() == model.get_params() and not hasattr(fresh, "run_")
 
 
-def test_classes():
+def test_classification():
     two = molgraph.MolgraphClassifier(epochs=3, threads=1, options=dict(OPTIONS, descriptors="none"))
     labels = np.array(["short", "long"])[(LENGTHS > 8).astype(int)]
     probabilities = two.fit(SMILES, labels).predict_proba(SMILES)
@@ -63,7 +63,7 @@ def test_classes():
         two.fit(SMILES, np.zeros(120))
 
 
-def test_searches():
+def test_grid_search_and_cross_validation():
     search = GridSearchCV(regressor(), {"epochs": [1, 2]}, cv=2).fit(SMILES, LENGTHS)
     assert search.best_params_["epochs"] in (1, 2) and search.predict(SMILES).shape == (120,)
     assert len(cross_val_score(regressor(), SMILES, LENGTHS, cv=2)) == 2

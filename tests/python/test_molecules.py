@@ -6,7 +6,7 @@ import molgraph
 from molgraph.molecules import UNREACHABLE, VIRTUAL, vocabulary
 
 
-def test_ethanol_and_a_salt_by_hand():
+def test_ethanol_and_salt_match_hand_calculation():
     batch = molgraph.featurize(["CCO", "bad(", "[Na+].[Cl-]"], features="ogb")
     assert len(batch) == 2 and batch.row.tolist() == [0, 2]
     assert batch.status.tolist() == ["ok", "invalid_smiles", "ok"] and batch.reason[1] != ""
@@ -33,8 +33,8 @@ def test_views_copy_nothing_and_outlive_the_batch():
     assert np.array_equal(atoms, expected) and junk
 
 
-def test_path_steps_of_a_ring():
-    """Cyclobutane: two shortest paths between opposite atoms, each with a weight of a half."""
+def test_path_steps_of_ring():
+    """Cyclobutane: two shortest paths between opposite atoms, each with weight 1/2."""
     steps = molgraph.featurize(["C1CCC1"], paths=True).path_steps
     assert len(steps["level_pairs"]) == 3 and np.diff(steps["level_pairs"]).tolist() == [8, 4]
     second = slice(*steps["level_steps"][1:3])
@@ -53,7 +53,7 @@ def test_feature_sets():
     assert molgraph.featurize(["CCO.Cl"], standardize="parent").atoms.shape[0] == 3
 
 
-def test_a_store_is_what_featurize_makes(table, molecules, tmp_path):
+def test_store_equals_featurize(table, molecules, tmp_path):
     program("molgraph-featurize", table, "-o", tmp_path / "s.h5", "--features", "ogb", "--target-columns", "y",
             "--duplicates", "keep")
     store, batch = molgraph.Store(tmp_path / "s.h5"), molgraph.featurize(molecules)

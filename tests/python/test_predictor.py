@@ -21,7 +21,7 @@ def predictor(run):
     return molgraph.Predictor(run, threads=2)
 
 
-def test_numbers_are_the_programs(run, predictor, tmp_path):
+def test_predictions_equal_molgraph_score(run, predictor, tmp_path):
     smiles = [chain(k) for k in range(1500)] + ["bad(", ""]
     (tmp_path / "in.smi").write_text("".join(text + "\n" for text in smiles[:-1]))
     program("molgraph-score", "-m", run.path, "-i", tmp_path / "in.smi", "-o", tmp_path / "out.csv", "--interval", "0.9",
@@ -35,7 +35,7 @@ def test_numbers_are_the_programs(run, predictor, tmp_path):
                            ("domain_percentile", whole.domain.percentile)):
         cells = [row[head.index(column)] for row in rows]
         assert cells[1500] == "" and np.isnan(values[1500])
-        # A table has a number's fewest digits as a float.
+        # A table contains the fewest digits that identify the float32 value.
         assert np.array_equal(values[:1500].astype(np.float32), np.array(cells[:1500], dtype=np.float32)), column
     assert [row[head.index("status")] for row in rows] == list(whole.status[:-1])
     assert whole.status[1500:].tolist() == ["invalid_smiles", "empty"]
@@ -45,7 +45,7 @@ def test_numbers_are_the_programs(run, predictor, tmp_path):
         rows[0][head.index("domain_smiles")]
 
 
-def test_what_holds_smiles_does_not_matter(predictor, molecules):
+def test_all_containers_of_smiles_give_equal_predictions(predictor, molecules):
     pandas = pytest.importorskip("pandas")
     values = predictor.predict(molecules).values
     assert not np.isnan(values).any()
@@ -58,7 +58,7 @@ def test_what_holds_smiles_does_not_matter(predictor, molecules):
         assert predictor.predict(form).status.tolist() == ["ok", "empty", "empty", "empty"]
 
 
-def test_what_is_no_smiles_is_refused(predictor):
+def test_invalid_inputs_fail(predictor):
     with pytest.raises(TypeError, match="as a list"):
         predictor.predict("CCO")
     with pytest.raises(TypeError, match="SMILES 1: must be a string, not int 5"):
@@ -72,7 +72,7 @@ def test_what_is_no_smiles_is_refused(predictor):
     assert len(next(predictor.predict_windows(np.array([["CCO"], ["C"]]))).values) == 2
 
 
-def test_neither_windows_nor_threads_change_a_bit(run, predictor):
+def test_windows_and_threads_do_not_change_predictions(run, predictor):
     smiles = [chain(k) for k in range(700)] * 2
     whole = predictor.predict(smiles).values
     assert np.array_equal(molgraph.Predictor(run, threads=1).predict(smiles).values, whole)
@@ -81,7 +81,7 @@ def test_neither_windows_nor_threads_change_a_bit(run, predictor):
     assert len(predictor.predict([])) == 0 and len(predictor.predict(iter([]))) == 0
 
 
-def test_two_threads_with_one_predictor(predictor, molecules):
+def test_threads_share_one_predictor(predictor, molecules):
     expected = predictor.predict(molecules).values
     found = [None] * 4
 
@@ -96,7 +96,7 @@ def test_two_threads_with_one_predictor(predictor, molecules):
     assert all(np.array_equal(values, expected) for some in found for values in some)
 
 
-def test_a_forked_process_predicts_the_same(predictor, molecules):
+def test_forked_process_predicts_the_same(predictor, molecules):
     expected = predictor.predict(molecules).values
     inherited["predictor"] = predictor
     with multiprocessing.get_context("fork").Pool(2) as pool:
@@ -111,7 +111,7 @@ def predict_in_a_fork(smiles):
     return inherited["predictor"].predict(smiles).values
 
 
-def test_embeddings_are_the_programs(run, predictor, tmp_path):
+def test_embeddings_equal_molgraph_embed(run, predictor, tmp_path):
     smiles = [chain(k) for k in range(300)]
     (tmp_path / "in.smi").write_text("".join(text + "\n" for text in smiles))
     program("molgraph-embed", "-m", run.path, "-i", tmp_path / "in.smi", "-o", tmp_path / "out.npy", "--pooling", "mean",
@@ -124,7 +124,7 @@ def test_embeddings_are_the_programs(run, predictor, tmp_path):
     assert np.allclose(np.linalg.norm(predictor.embed(smiles[:5], l2=True), axis=1), 1)
 
 
-def test_several_runs_are_an_ensemble(run, table, tmp_path):
+def test_several_runs_form_an_ensemble(run, table, tmp_path):
     other = molgraph.train(table, tmp_path / "other", **tiny(seed=4, duplicates="keep"))
     both = molgraph.Predictor([run, other]).predict(["CCO", "CCN"])
     parts = [molgraph.Predictor(one).predict(["CCO", "CCN"]).values for one in (run, other)]
@@ -132,7 +132,7 @@ def test_several_runs_are_an_ensemble(run, table, tmp_path):
     assert (both.std > 0).all()
 
 
-def test_columns_beside_the_molecule(tmp_path):
+def test_input_columns(tmp_path):
     rows = "".join(f"{chain(k)},{k % 7},{k % 7 + len(chain(k))}\n" for k in range(120))
     (tmp_path / "t.csv").write_text("smiles,dose,y\n" + rows)
     made = molgraph.train(tmp_path / "t.csv", tmp_path / "run",
@@ -142,7 +142,7 @@ def test_columns_beside_the_molecule(tmp_path):
     low, high = (predictor.predict(["CCO"], {"dose": [dose]}).values for dose in (0, 6))
     assert not np.array_equal(low, high)
     assert np.array_equal(predictor.predict(["CCO"], [[6.0]]).values, high)
-    assert np.isfinite(predictor.predict(["CCO"]).values).all()  # not measured
+    assert np.isfinite(predictor.predict(["CCO"]).values).all()  # missing values
     with pytest.raises(molgraph.UsageError, match="'dose' is missing"):
         predictor.predict(["CCO"], {"doses": [1]})
     with pytest.raises(molgraph.UsageError, match="1 x 2 numbers"):
@@ -150,17 +150,17 @@ def test_columns_beside_the_molecule(tmp_path):
 
 
 def test_bf16_or_fp32_with_a_warning(run):
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         predictor = molgraph.Predictor(run, precision="bf16")
     exact = molgraph.Predictor(run)
-    assert exact.precision == "fp32" and predictor.precision == ("fp32" if told else "bf16")
+    assert exact.precision == "fp32" and predictor.precision == ("fp32" if caught else "bf16")
     smiles = ["CCO", "c1ccccc1O"]
-    assert np.array_equal(predictor.predict(smiles).values, exact.predict(smiles).values) == bool(told)
-    assert all("fp32 is used" in str(one.message) for one in told)
+    assert np.array_equal(predictor.predict(smiles).values, exact.predict(smiles).values) == bool(caught)
+    assert all("fp32 is used" in str(one.message) for one in caught)
 
 
-def test_errors_have_types_and_texts(run, tmp_path):
+def test_errors_have_types_and_messages(run, tmp_path):
     with pytest.raises(molgraph.FileError, match="nothing"):
         molgraph.Predictor(tmp_path / "nothing")
     with pytest.raises(OSError):
@@ -173,7 +173,7 @@ def test_errors_have_types_and_texts(run, tmp_path):
         molgraph.Predictor(run).embed(["C"], pooling="median")
 
 
-def test_pandas(predictor):
+def test_to_pandas(predictor):
     pytest.importorskip("pandas")
     frame = predictor.predict(["CCO", "bad("]).to_pandas(["CCO", "bad("])
     assert frame.columns.tolist() == ["smiles", "y", "status", "reason"]
@@ -184,7 +184,7 @@ def test_task(predictor):
     assert predictor.task.kind == "regression" and predictor.task.names == predictor.task.outputs == ["y"]
 
 
-def test_nothing_leaks(predictor, molecules):
+def test_memory_does_not_grow(predictor, molecules):
     def resident():
         with open("/proc/self/statm") as file:
             return int(file.read().split()[1]) * resource.getpagesize()
@@ -210,7 +210,7 @@ def test_control_c_ends_a_long_prediction(run):
             print("interrupted")
     """)
     child = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True,
-                             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))  # a shell's background job ignores it
+                             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))  # a background job of a shell ignores SIGINT
     assert child.stdout.readline() == "ready\n"
     time.sleep(0.5)
     began = time.monotonic()
@@ -221,5 +221,5 @@ def test_control_c_ends_a_long_prediction(run):
 
 def test_importing_the_package_loads_neither_numpy_nor_the_library():
     script = "import sys, molgraph; print('numpy' in sys.modules, 'molgraph._core' in sys.modules, molgraph.__all__)"
-    said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, env=os.environ).stdout
-    assert said.startswith("False False ['Batch', ")
+    output = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, env=os.environ).stdout
+    assert output.startswith("False False ['Batch', ")

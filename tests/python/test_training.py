@@ -14,7 +14,7 @@ from molgraph.programs import path_of, torch_version
 from molgraph.training import flags_of
 
 
-def test_a_run_and_what_it_says(run):
+def test_properties_of_a_run(run):
     with open(os.path.join(run.path, "results.csv"), newline="") as file:
         rows = list(csv.DictReader(file))
     assert run.results["test"]["mae"] == float(next(r["value"] for r in rows if (r["part"], r["metric"]) == ("test", "mae")))
@@ -23,7 +23,7 @@ def test_a_run_and_what_it_says(run):
     assert run.predictor(threads=1).predict(["CCO"]).ok.all()
 
 
-def test_a_data_frame(tmp_path):
+def test_training_on_a_data_frame(tmp_path):
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"smiles": [chain(k) for k in range(80)], "active": ["yes", "no"] * 40})
     made = molgraph.train(frame, tmp_path / "deeper" / "run", **tiny(blend=False))
@@ -41,7 +41,7 @@ def test_options_are_flags():
         ["--batch-size", "32", "--urpe", "--no-blend", "--layers", "1", "2", "--lr-end", "1e-05"]
 
 
-def test_errors_are_the_programs(table, tmp_path):
+def test_errors_of_the_program_become_exceptions(table, tmp_path):
     with pytest.raises(molgraph.UsageError, match="epoch"):
         molgraph.train(table, tmp_path / "run", epoch=1)
     with pytest.raises(molgraph.FileError, match="nothing.csv"):
@@ -54,7 +54,7 @@ def test_errors_are_the_programs(table, tmp_path):
         molgraph.Run(tmp_path)
 
 
-def test_control_c_leaves_a_checkpoint_and_resume_goes_on(table, tmp_path):
+def test_control_c_leaves_a_checkpoint_for_resume(table, tmp_path):
     options = tiny(epochs=400, blend=False, patience=0, baselines=False)
     script = textwrap.dedent(f"""
         import molgraph
@@ -64,7 +64,7 @@ def test_control_c_leaves_a_checkpoint_and_resume_goes_on(table, tmp_path):
             print("interrupted")
     """)
     child = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True,
-                             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))  # a shell's background job ignores it
+                             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))  # a background job of a shell ignores SIGINT
     checkpoint = tmp_path / "run" / "metrics.csv"
     while not checkpoint.exists() or checkpoint.read_text().count("\n") < 3:
         assert child.poll() is None
@@ -92,5 +92,5 @@ def test_programs_are_found(tmp_path, monkeypatch):
         path_of("molgraph-nothing", on_path=False)  # an entry point would find itself
 
 
-def test_versions_of_torch():
+def test_torch_versions():
     assert torch_version("2.11.0+cpu") == (2, 11) and (2, 11) <= torch_version("2.11.1") < (2, 12)

@@ -1,4 +1,4 @@
-// The list of tests as ctest has it.
+// Checks the list of tests that ctest reports.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -10,9 +10,9 @@
 namespace molgraph::structure {
 namespace {
 
-constexpr double kLongest = 1200;  // seconds
+constexpr double kMaxTimeout = 1200;  // seconds
 
-TEST(Ctest, EveryEntryHasATimeLimitAndANameOfItsOwn) {
+TEST(Ctest, EntriesHaveTimeoutsAndUniqueNames) {
   const std::unique_ptr<FILE, int (*)(FILE*)> pipe(::popen(MOLGRAPH_CTEST " --show-only=json-v1", "r"), ::pclose);
   ASSERT_TRUE(pipe);
   std::string text;
@@ -24,11 +24,11 @@ TEST(Ctest, EveryEntryHasATimeLimitAndANameOfItsOwn) {
   for (const auto& test : tests) {
     const std::string name = test.at("name");
     EXPECT_TRUE(names.insert(name).second) << name << " is in two test programs";
-    if (!test.contains("command")) continue;  // not built here
+    if (!test.contains("command")) continue;  // not built in this configuration
     double limit = 0;
     for (const auto& property : test.at("properties"))
       if (property.at("name") == "TIMEOUT") limit = property.at("value");
-    EXPECT_TRUE(limit > 0 && limit <= kLongest) << name << ": " << limit << " s";
+    EXPECT_TRUE(limit > 0 && limit <= kMaxTimeout) << name << ": " << limit << " s";
   }
 }
 

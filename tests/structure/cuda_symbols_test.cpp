@@ -1,6 +1,6 @@
-// A build with nvcc has every CUDA symbol at hand, so its linker cannot see what a build without nvcc would miss. Here
-// its object files are asked: outside the CUDA targets nothing may need more of the CUDA engine than what absent.cpp
-// offers in its place.
+// A build with nvcc contains every CUDA symbol, so its linker cannot find symbols that a build without nvcc would lack.
+// This test reads the object files: outside the CUDA targets, no file may use symbols of the CUDA engine that
+// absent.cpp does not define.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -13,7 +13,7 @@
 namespace molgraph::structure {
 namespace {
 
-/// Names of the CUDA engine that `nm` lists with `flag` for the files named in the list file.
+/// Symbols of the CUDA engine that `nm` prints with `flag` for the object files in the file `list`.
 std::set<std::string> cuda_names(const std::string& flag, const std::string& list) {
   const std::string command = "xargs '" MOLGRAPH_NM "' -C " + flag + " < '" + list + "'";
   const std::unique_ptr<FILE, int (*)(FILE*)> pipe(::popen(command.c_str(), "r"), ::pclose);
@@ -30,16 +30,16 @@ std::set<std::string> cuda_names(const std::string& flag, const std::string& lis
   return names;
 }
 
-TEST(CudaSymbols, NobodyElseNeedsMoreThanABuildWithoutCudaHas) {
-  std::set<std::string> offered = cuda_names("--defined-only", MOLGRAPH_ABSENT_OBJECTS);
+TEST(CudaSymbols, OtherTargetsLinkWithoutCuda) {
+  std::set<std::string> defined = cuda_names("--defined-only", MOLGRAPH_ABSENT_OBJECTS);
   const std::set<std::string> needed = cuda_names("--undefined-only", MOLGRAPH_PLAIN_OBJECTS);
-  ASSERT_TRUE(offered.contains("molgraph::cuda::why_unusable[abi:cxx11](int)"));
+  ASSERT_TRUE(defined.contains("molgraph::cuda::why_unusable[abi:cxx11](int)"));
   ASSERT_TRUE(needed.contains("molgraph::cuda::why_unusable[abi:cxx11](int)"))
-      << "the list of object files is empty, or nm says it in other words";
-  offered.merge(
-      cuda_names("--defined-only", MOLGRAPH_PLAIN_OBJECTS));  // the LibTorch side of the engine, built everywhere
+      << "the list of object files is empty, or the output of nm has a different format";
+  defined.merge(
+      cuda_names("--defined-only", MOLGRAPH_PLAIN_OBJECTS));  // the LibTorch part of the engine is always built
   for (const std::string& name : needed) {
-    EXPECT_TRUE(offered.contains(name)) << name << ": molgraph would not link where there is no nvcc";
+    EXPECT_TRUE(defined.contains(name)) << name << ": molgraph does not link without nvcc";
   }
 }
 

@@ -1,4 +1,4 @@
-// What comments, READMEs and documents cite exists: files, folders, links, and numbered sections of docs/.
+// Everything that comments, READMEs and documents cite exists: files, folders, links, and sections of docs/.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,11 +16,11 @@ const std::string kRoot = MOLGRAPH_SOURCE_DIR;
 const std::vector<std::string> kFolders{"apps",       "attention", "cmake",      "datasets", "docs",    "featurize",
                                         "graphormer", "grpe",      "pretrained", "python",   "scripts", "tests"};
 
-/// What can be cited.
+/// The files, folders and headings that can be cited.
 struct Tree {
   std::set<std::string> files;  ///< relative to the root
   std::set<std::string> folders;
-  std::map<std::string, std::vector<std::string>> by_name;   ///< "model.hpp" -> its places
+  std::map<std::string, std::vector<std::string>> by_name;   ///< "model.hpp" -> its paths
   std::map<std::string, std::vector<std::string>> headings;  ///< of each Markdown file, without #
 
   void add(const std::string& file, const std::string& text) {
@@ -36,18 +36,18 @@ struct Tree {
       if (line.starts_with("#")) headings[file].push_back(line.substr(line.find_first_not_of("# ")));
   }
   bool has(const std::string& path) const { return files.contains(path) || folders.contains(path); }
-  /// Some file begins with this: "attention/cpu/weights" stands for weights.hpp and weights.cpp.
+  /// True if a file name starts with this stem: "attention/cpu/weights" means weights.hpp and weights.cpp.
   bool begins(const std::string& stem) const {
     const auto next = files.lower_bound(stem + ".");
     return next != files.end() && next->starts_with(stem + ".");
   }
-  /// Some file's path ends with this: "spec/terms.hpp" stands for attention/spec/terms.hpp.
+  /// True if a file's path ends with this: "spec/terms.hpp" means attention/spec/terms.hpp.
   bool ends(const std::string& path) const {
     const auto found = by_name.find(path.substr(path.rfind('/') + 1));
     return found != by_name.end() && std::any_of(found->second.begin(), found->second.end(),
                                                  [&](const std::string& file) { return file.ends_with("/" + path); });
   }
-  /// A file of this name in the folder or below it; "" is the root.
+  /// True if the folder or a subfolder contains a file of this name. "" is the root.
   bool below(const std::string& folder, const std::string& name) const {
     const auto found = by_name.find(name);
     if (found == by_name.end()) return false;
@@ -61,8 +61,7 @@ std::string folder_of(const std::string& file) {
   return cut == std::string::npos ? "" : file.substr(0, cut);
 }
 
-/// The sentences of a file, each comment or text as one line: Markdown as it is, code without anything but its
-/// comments.
+/// The text of a file: Markdown unchanged; of code, the comments only, each as one line.
 std::string prose_of(const std::string& file, const std::string& text) {
   if (file.ends_with(".md")) return text;
   const bool hash = file.ends_with(".txt") || file.ends_with(".cmake") || file.ends_with(".py");
@@ -72,12 +71,12 @@ std::string prose_of(const std::string& file, const std::string& text) {
   for (std::string line; std::getline(lines, line);) {
     std::smatch match;
     const bool comment = std::regex_search(line, match, hash ? hashes : slashes);
-    prose += comment ? match[1].str() + " " : "\n";  // a comment of several lines is one text
+    prose += comment ? match[1].str() + " " : "\n";  // joins comments of several lines
   }
   return prose;
 }
 
-/// GitHub's name of a heading: "Several processes" -> "several-processes".
+/// GitHub's anchor of a heading: "Several processes" -> "several-processes".
 std::string anchor_of(const std::string& heading) {
   std::string anchor;
   for (const char letter : heading) {
@@ -92,7 +91,7 @@ std::vector<std::smatch> matches(const std::string& text, const std::regex& patt
   return {std::sregex_iterator(text.begin(), text.end(), pattern), std::sregex_iterator()};
 }
 
-/// [text](target#anchor) of a Markdown file.
+/// Checks [text](target#anchor) in a Markdown file.
 void check_links(const std::string& file, const std::string& prose, const Tree& tree, std::vector<std::string>& wrong) {
   static const std::regex link(R"(\]\(([^)\s#]*)(?:#([^)\s]*))?\))");
   for (const std::smatch& match : matches(prose, link)) {
@@ -112,8 +111,8 @@ void check_links(const std::string& file, const std::string& prose, const Tree& 
   }
 }
 
-/// "attention/cpu/weights.cpp", "tests/theory", "attention/cpu/weights" from the root, in a README from its folder too;
-/// "cpu/weights.cpp".
+/// Checks paths: "attention/cpu/weights.cpp", "tests/theory", "attention/cpu/weights" relative to the root, in a README
+/// also relative to its folder; shortened paths such as "cpu/weights.cpp".
 void check_paths(const std::string& file, const std::string& prose, const Tree& tree, std::vector<std::string>& wrong) {
   const std::string own = file.ends_with("/README.md") ? folder_of(file) + "/" : "";
   static const std::regex path(
@@ -138,7 +137,8 @@ void check_paths(const std::string& file, const std::string& prose, const Tree& 
   }
 }
 
-/// "weights.cpp", "published.*": in a README of its folder or below, elsewhere anywhere.
+/// Checks file names: "weights.cpp", "published.*". A README may cite files of its folder and its subfolders; other
+/// files may cite any file.
 void check_names(const std::string& file, const std::string& prose, const Tree& tree, std::vector<std::string>& wrong) {
   static const std::regex name(R"((?:^|[^\w/.*<-])([A-Za-z_][\w-]*)\.(hpp|cpp|cuh|cu|cmake|md|\*)(?![\w.*]))");
   const bool readme = file.ends_with("/README.md");
@@ -146,7 +146,7 @@ void check_names(const std::string& file, const std::string& prose, const Tree& 
   for (const std::smatch& match : matches(prose, name)) {
     const std::string stem = match[1], suffix = match[2];
     bool found = false;
-    if (suffix == "*") {  // elsewhere parameters: "encoder.*"
+    if (suffix == "*") {  // outside READMEs, "encoder.*" means parameters
       found = !readme;
       for (const char* end : {".hpp", ".cpp", ".cuh", ".cu"}) found = found || tree.below(folder, stem + end);
     } else {
@@ -156,7 +156,7 @@ void check_names(const std::string& file, const std::string& prose, const Tree& 
   }
 }
 
-/// "docs/models/formula.md section 3", "data.md, section 2", "programs.md, "Input"".
+/// Checks sections: "docs/models/formula.md section 3", "data.md, section 2", "programs.md, "Input"".
 void check_sections(const std::string& prose, const Tree& tree, std::vector<std::string>& wrong) {
   static const std::regex numbered(R"((\w[\w-]*\.md)\)?,? sections? ((?:\d+(?:, | and )?)+))"),
       named(R"((\w[\w-]*\.md)\)?, "([^"]+)\")");
@@ -176,9 +176,9 @@ void check_sections(const std::string& prose, const Tree& tree, std::vector<std:
     }
   }
   for (const std::smatch& match : matches(prose, named)) {
-    const std::string document = match[1], wanted = match[2];
-    if (!any_heading(document, [&](const std::string& heading) { return heading == wanted; }))
-      wrong.push_back(document + ", \"" + wanted + "\"");
+    const std::string document = match[1], expected = match[2];
+    if (!any_heading(document, [&](const std::string& heading) { return heading == expected; }))
+      wrong.push_back(document + ", \"" + expected + "\"");
   }
 }
 
@@ -201,7 +201,7 @@ std::map<std::string, std::string> read_tree() {
   return texts;
 }
 
-TEST(Documents, WhatIsCitedExists) {
+TEST(Documents, CitationsExist) {
   const std::map<std::string, std::string> texts = read_tree();
   Tree tree;
   for (const auto& [file, text] : texts) tree.add(file, text);
@@ -215,7 +215,7 @@ TEST(Documents, WhatIsCitedExists) {
   }
 }
 
-TEST(Documents, WrongCitationsAreSeen) {
+TEST(Documents, DetectsWrongCitations) {
   Tree tree;
   tree.add("docs/models/formula.md", "# The formulas\n\n## 1. Tokens, pairs\n\n## Random numbers\n");
   tree.add("attention/cpu/model.hpp", "");

@@ -1,4 +1,4 @@
-// Documents are in plain English: none of the phrases that docs/development/writing.md replaces, no long lines.
+// Documents are in plain English: no phrases that docs/development/writing.md replaces, no long lines.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -13,22 +13,21 @@ namespace {
 const std::string kRoot = MOLGRAPH_SOURCE_DIR;
 constexpr std::size_t kMaxColumns = 160;
 
-/// Phrases of texts that were translated word by word.
+/// Phrases that are literal translations.
 const std::regex kWorstPhrases(
     R"(\b(by heart|as ever|are none|is none|which is said|stands? in (several|the table)|gone on with|)"
     R"(go(es)? on with|nothing (is )?said|says of itself|one behind the other|stands? beside|what it holds of|)"
     R"(soon known|as if nothing had happened|what they became|where nothing else is said)\b)",
     std::regex::icase);
 
-/// Columns of a UTF-8 line.
+/// Number of characters in a UTF-8 line.
 std::size_t columns_of(const std::string& line) {
   std::size_t columns = 0;
   for (const char c : line) columns += (static_cast<unsigned char>(c) & 0xC0) != 0x80;
   return columns;
 }
 
-/// "LINE: problem" of a Markdown text. Rows of tables, code blocks and links alone on a line may be long; code blocks
-/// and quoted output may have any words.
+/// "LINE: problem" for each problem of a Markdown text. Table rows may be long. Code blocks are not checked.
 std::vector<std::string> language_problems(const std::string& markdown) {
   std::vector<std::string> problems;
   std::istringstream text(markdown);
@@ -50,20 +49,20 @@ std::vector<std::string> language_problems(const std::string& markdown) {
   return problems;
 }
 
-TEST(Language, DocumentsArePlain) {
+TEST(Language, DocumentsUsePlainEnglish) {
   std::vector<std::string> files{"README.md", "CHANGELOG.md"};
   for (const char* folder : {"apps", "attention", "datasets", "docs", "featurize", "graphormer", "grpe", "pretrained",
                              "python", "scripts", "tests"})
     for (const auto& file : files_below(kRoot, folder, {".md"})) files.push_back(file);
   ASSERT_GT(files.size(), 30u);
   for (const auto& file : files) {
-    if (file == "docs/development/writing.md") continue;  // it shows the phrases
+    if (file == "docs/development/writing.md") continue;  // it lists the phrases
     for (const auto& problem : language_problems(read_text(kRoot + "/" + file)))
       ADD_FAILURE() << file << ":" << problem << " (docs/development/writing.md)";
   }
 }
 
-TEST(Language, ProblemsAreSeen) {
+TEST(Language, DetectsProblems) {
   EXPECT_EQ(language_problems("Plain text.\nThe model knows it by heart.\n```\nas ever\n```\nAs ever, it ends.\n"),
             (std::vector<std::string>{"2: by heart", "6: As ever"}));
   EXPECT_EQ(language_problems(std::string(161, 'a') + "\n| " + std::string(200, 'b') + " |\n" + std::string(160, 'c')),

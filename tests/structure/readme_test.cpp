@@ -1,4 +1,4 @@
-// The commands that the README and docs/ show exist: the programs, their flags, the commands of ./bootstrap.
+// The commands in the README and in docs/ exist: programs, their flags, the commands of ./bootstrap.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -16,7 +16,7 @@ namespace {
 
 const std::string kRoot = MOLGRAPH_SOURCE_DIR;
 
-/// Lines of the ``` blocks of a Markdown text; a line that ends in \ is joined with the next, a comment is cut off.
+/// Lines of the ``` blocks of a Markdown text. A line that ends in \ is joined with the next one. Comments are removed.
 std::vector<std::string> code_lines(const std::string& markdown) {
   std::vector<std::string> lines;
   std::istringstream text(markdown);
@@ -37,13 +37,13 @@ std::vector<std::string> code_lines(const std::string& markdown) {
   return lines;
 }
 
-/// A program and the flags it is called with.
+/// A program and its arguments.
 struct Call {
   std::string program;             ///< "molgraph-train", "bootstrap"
-  std::vector<std::string> words;  ///< what follows, up to the end of the command
+  std::vector<std::string> words;  ///< the arguments up to the end of the command
 };
 
-/// The calls of our programs in a line of shell.
+/// The calls of molgraph's programs in a shell command line.
 std::vector<Call> calls_in(const std::string& line) {
   static const std::regex ours(R"((?:^|/)(molgraph-[a-z]+|bootstrap)$)");
   std::vector<Call> calls;
@@ -71,15 +71,15 @@ std::string output_of(const std::string& command) {
   return text;
 }
 
-/// What is wrong with a call, or "".
-std::string wrong_with(const Call& call, const std::map<std::string, std::string>& help) {
+/// The problem of a call, or "".
+std::string problem_of(const Call& call, const std::map<std::string, std::string>& help) {
   const auto found = help.find(call.program);
   if (found == help.end()) return "there is no program " + call.program;
   for (const auto& word : call.words) {
     const bool checked = call.program == "bootstrap" || word.starts_with("--");
     const std::string name = word.substr(0, word.find('='));
     if (checked && !std::regex_search(found->second, std::regex("(^|[^a-z0-9-])" + name + "([^a-z0-9-]|$)"))) {
-      return call.program + " knows no " + name;
+      return call.program + " has no " + name;
     }
   }
   return "";
@@ -103,14 +103,14 @@ TEST(Readme, CommandsExist) {
     for (const auto& line : code_lines(read_text(kRoot + "/" + file))) {
       for (const auto& call : calls_in(line)) {
         ++calls;
-        EXPECT_EQ(wrong_with(call, help), "") << file << ": " << line;
+        EXPECT_EQ(problem_of(call, help), "") << file << ": " << line;
       }
     }
   }
   EXPECT_GE(calls, 2u) << "the README shows no command";
 }
 
-TEST(Readme, WrongCommandsAreSeen) {
+TEST(Readme, DetectsWrongCommands) {
   const std::map<std::string, std::string> help{{"molgraph-train", "  -o,--output-dir DIR\n  --epochs N\n"},
                                                 {"bootstrap", "./bootstrap demo   show\n"}};
   const auto lines = code_lines(
@@ -119,10 +119,10 @@ TEST(Readme, WrongCommandsAreSeen) {
   ASSERT_EQ(lines.size(), 4u);
   std::vector<std::string> wrong;
   for (const auto& line : lines) {
-    for (const auto& call : calls_in(line)) wrong.push_back(wrong_with(call, help));
+    for (const auto& call : calls_in(line)) wrong.push_back(problem_of(call, help));
   }
-  EXPECT_EQ(wrong, (std::vector<std::string>{"", "molgraph-train knows no --epoch", "there is no program molgraph-no",
-                                             "bootstrap knows no dem"}));
+  EXPECT_EQ(wrong, (std::vector<std::string>{"", "molgraph-train has no --epoch", "there is no program molgraph-no",
+                                             "bootstrap has no dem"}));
 }
 
 }  // namespace

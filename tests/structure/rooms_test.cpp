@@ -1,4 +1,4 @@
-// The rooms and the arrows between them. An #include or a link that the tables below do not allow fails here.
+// The components and their dependencies. The tests fail on an #include or a link that the tables below do not allow.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,17 +15,17 @@ namespace molgraph::structure {
 namespace {
 
 const std::string kRoot = MOLGRAPH_SOURCE_DIR;
-const std::vector<std::string> kRooms{"featurize", "datasets", "attention", "graphormer",
-                                      "grpe",      "apps",     "python"};  // at the top of the tree
-constexpr int kMaxLines = 400;                                             // a file one can read in a sitting
+const std::vector<std::string> kTopFolders{"featurize", "datasets", "attention", "graphormer",
+                                           "grpe",      "apps",     "python"};
+constexpr int kMaxLines = 400;  // per file
 
-/// What the files of a room may use. `path` is a folder with all that lies below it, or the beginning of a file's path.
-/// A file belongs to the longest path that it begins with, and may always include its own room.
-struct Room {
+/// What the files of a component may use. `path` is a folder with its subfolders, or the beginning of a file's path. A
+/// file belongs to the component with the longest matching path and may always include files of that component.
+struct Component {
   std::string path;
-  std::set<std::string> includes;   ///< rooms, by their paths
-  std::set<std::string> libraries;  ///< of other people
-  bool shows_torch = false;         ///< its headers may show LibTorch
+  std::set<std::string> includes;   ///< components, by their paths
+  std::set<std::string> libraries;  ///< third-party libraries
+  bool exposes_torch = false;       ///< its headers may include LibTorch
 };
 
 using Names = std::set<std::string>;
@@ -37,7 +37,7 @@ Names operator+(Names names, const Names& more) {
 
 const Names kGraph{"featurize/graph"};
 const Names kSpec = kGraph + Names{"attention/spec"};
-const Names kEngine = kSpec + Names{"attention"};  // engine.hpp and what it hands out
+const Names kEngine = kSpec + Names{"attention"};  // engine.hpp and the types that it returns
 const Names kChemistry = kGraph + Names{"featurize/descriptors", "featurize/smiles"};
 const Names kFiles = kGraph + Names{"datasets/system"};
 const Names kDatasets = kChemistry + Names{"datasets",       "datasets/system", "datasets/archives", "datasets/tables",
@@ -50,13 +50,13 @@ const Names kTraining = kScoring + kModules + kPresets +
                               "apps/training/baselines", "apps/report"};
 const Names kShell = kDatasets + Names{"apps/scoring", "apps/programs/shell"};
 
-/// The arrows; none points up this table.
-const std::vector<Room> kTable{
+/// The allowed includes. A component normally follows the components that it uses.
+const std::vector<Component> kTable{
     {"featurize/graph", {}, {"Boost", "Boost.Graph", "xxHash"}},
     {"featurize/descriptors", kGraph, {"RDKit"}},
     {"featurize/smiles", kGraph + Names{"featurize/descriptors"}, {"RDKit", "Boost", "zlib"}},
     {"attention/spec", kGraph, {"Eigen"}},
-    {"attention/spec/random.cpp", kSpec, {"Highway"}},  // draws of many numbers at once
+    {"attention/spec/random.cpp", kSpec, {"Highway"}},  // vectorised random numbers
     {"attention/formula", kSpec, {}},
     {"attention", kSpec, {}},
     {"attention/cpu/kernels", kSpec, {"Highway"}},
@@ -80,7 +80,7 @@ const std::vector<Room> kTable{
      kFiles + kChemistry + Names{"datasets", "datasets/archives", "datasets/tables"},
      {"libcurl", "JSON"}},
     {"datasets", kDatasets, {}},
-    {"apps/scoring/nearest_rows.cpp", kScoring + Names{"attention/cpu/kernels"}, {}},  // the engine's product
+    {"apps/scoring/nearest_rows.cpp", kScoring + Names{"attention/cpu/kernels"}, {}},  // the engine's matrix product
     {"apps/scoring", kScoring + Names{"attention/formula"}, {"JSON"}},
     {"apps/report", kScoring, {"JSON"}},
     {"apps/training/metrics.hpp", kScoring, {}},
@@ -102,10 +102,10 @@ const std::vector<Room> kTable{
     {"python/bindings", kScoring, {"nanobind"}},
 };
 
-/// Files of `graphormer` and `grpe` that are no module: what a model is made of, without LibTorch.
+/// Files of `graphormer` and `grpe` that describe a model without LibTorch.
 const Names kPlainFiles{"architecture.hpp", "architecture.cpp"};
 
-/// What a library may link of ours, beside what those link in turn.
+/// The project's libraries that a library may link directly.
 const std::map<std::string, Names> kLinks{
     {"featurize_graph", {}},
     {"featurize_descriptors", {"featurize_graph"}},
@@ -134,11 +134,11 @@ const std::map<std::string, Names> kLinks{
 };
 const Names kProgramLinks{"trainer",       "train_program", "predictor",         "batch_run",
                           "program_shell", "datasets",      "featurize_drawing", "report"};
-/// These train, import or check models; no other program needs LibTorch.
+/// These programs train, import or check models. No other program needs LibTorch.
 const Names kTorchPrograms{"molgraph-train", "molgraph-pretrain", "molgraph-import"};
 
-/// The file as the table sees it: graphormer/architecture.hpp lies in a room "plain" of its own.
-std::string place_of(const std::string& file) {
+/// The path of the file in the table: graphormer/architecture.hpp belongs to the separate component "plain".
+std::string table_path_of(const std::string& file) {
   for (const std::string preset : {"graphormer/", "grpe/"}) {
     if (file.starts_with(preset) && kPlainFiles.contains(file.substr(preset.size())))
       return preset + "plain/" + file.substr(preset.size());
@@ -146,13 +146,13 @@ std::string place_of(const std::string& file) {
   return file;
 }
 
-/// Null for a file that lies in no room.
-const Room* room_of(const std::string& file) {
-  const std::string place = place_of(file);
-  const Room* longest = nullptr;
-  for (const Room& room : kTable) {
-    if (place != room.path && !place.starts_with(room.path + "/")) continue;
-    if (longest == nullptr || longest->path.size() < room.path.size()) longest = &room;
+/// Null for a file that belongs to no component.
+const Component* component_of(const std::string& file) {
+  const std::string path = table_path_of(file);
+  const Component* longest = nullptr;
+  for (const Component& component : kTable) {
+    if (path != component.path && !path.starts_with(component.path + "/")) continue;
+    if (longest == nullptr || longest->path.size() < component.path.size()) longest = &component;
   }
   return longest;
 }
@@ -173,27 +173,27 @@ const std::vector<Target>& targets() {
 }
 
 const IncludeGraph& graph() {
-  static const IncludeGraph all = read_include_graph(kRoot, kRooms);
+  static const IncludeGraph all = read_include_graph(kRoot, kTopFolders);
   return all;
 }
 
-/// What `file` includes that its room may not.
-std::vector<std::string> wrong_arrows(const std::string& file, const std::vector<Include>& includes) {
+/// The includes of `file` that its component may not use.
+std::vector<std::string> forbidden_includes(const std::string& file, const std::vector<Include>& includes) {
   std::vector<std::string> wrong;
-  const Room* room = room_of(file);
-  if (room == nullptr) return {file + " lies in no room of the table"};
+  const Component* component = component_of(file);
+  if (component == nullptr) return {file + " belongs to no component of the table"};
   for (const auto& include : includes) {
     if (include.quoted) {
-      const Room* other = room_of(include.path);
-      if (other == nullptr || (other != room && !room->includes.contains(other->path)))
+      const Component* other = component_of(include.path);
+      if (other == nullptr || (other != component && !component->includes.contains(other->path)))
         wrong.push_back(file + " includes " + include.path);
       continue;
     }
     const std::string library = library_of(include.path);
     if (library.empty()) continue;
-    if (!room->libraries.contains(library)) wrong.push_back(file + " uses " + library);
-    if (library == "LibTorch" && file.ends_with(".hpp") && !room->shows_torch)
-      wrong.push_back(file + " shows LibTorch");
+    if (!component->libraries.contains(library)) wrong.push_back(file + " uses " + library);
+    if (library == "LibTorch" && file.ends_with(".hpp") && !component->exposes_torch)
+      wrong.push_back(file + " includes LibTorch in a header");
   }
   return wrong;
 }
@@ -207,29 +207,29 @@ bool links_torch(const std::string& name) {
   return false;
 }
 
-TEST(Rooms, IncludesFollowTheTable) {
+TEST(Components, IncludesFollowTheTable) {
   for (const auto& [file, includes] : graph()) {
-    for (const auto& text : wrong_arrows(file, includes)) ADD_FAILURE() << text;
+    for (const auto& text : forbidden_includes(file, includes)) ADD_FAILURE() << text;
   }
 }
 
-TEST(Rooms, TheTableHasNoRoomsThatAreGone) {
-  for (const auto& room : kTable) {
+TEST(Components, TableContainsOnlyExistingComponents) {
+  for (const auto& component : kTable) {
     EXPECT_TRUE(std::any_of(graph().begin(), graph().end(), [&](const auto& entry) {
-      return room_of(entry.first) == &room;
-    })) << room.path;
-    for (const auto& name : room.includes) {
-      EXPECT_TRUE(std::any_of(kTable.begin(), kTable.end(), [&](const Room& other) { return other.path == name; }))
+      return component_of(entry.first) == &component;
+    })) << component.path;
+    for (const auto& name : component.includes) {
+      EXPECT_TRUE(std::any_of(kTable.begin(), kTable.end(), [&](const Component& other) { return other.path == name; }))
           << name;
     }
   }
 }
 
-TEST(Rooms, LinksFollowTheTable) {
-  Names ours;
-  for (const auto& target : targets()) ours.insert(target.name);
+TEST(Components, LinksFollowTheTable) {
+  Names own_targets;
+  for (const auto& target : targets()) own_targets.insert(target.name);
   for (const auto& [name, links] : kLinks)
-    EXPECT_TRUE(ours.contains(name)) << name << " stands in the table but is not built";
+    EXPECT_TRUE(own_targets.contains(name)) << name << " is in the table but is not built";
   for (const auto& target : targets()) {
     const auto rule = kLinks.find(target.name);
     if (target.file.empty() && rule == kLinks.end()) {
@@ -238,12 +238,12 @@ TEST(Rooms, LinksFollowTheTable) {
     }
     const Names& allowed = target.file.empty() ? rule->second : kProgramLinks;
     for (const auto& link : target.links) {
-      EXPECT_TRUE(!ours.contains(link) || allowed.contains(link)) << target.name << " links " << link;
+      EXPECT_TRUE(!own_targets.contains(link) || allowed.contains(link)) << target.name << " links " << link;
     }
   }
 }
 
-TEST(Rooms, OnlyTrainingNeedsLibTorch) {
+TEST(Components, OnlyTrainingNeedsLibTorch) {
   for (const auto& target : targets()) {
     if (!target.file.empty()) {
       EXPECT_EQ(links_torch(target.name), kTorchPrograms.contains(target.name)) << target.name;
@@ -259,7 +259,7 @@ TEST(Rooms, OnlyTrainingNeedsLibTorch) {
   }
 }
 
-TEST(Rooms, OwnIncludesStartAtTheRoot) {
+TEST(Components, ProjectIncludesStartAtTheRoot) {
   for (const auto& [file, includes] : graph()) {
     for (const auto& include : includes) {
       EXPECT_TRUE(!include.quoted || graph().contains(include.path)) << file << " includes \"" << include.path << "\"";
@@ -267,51 +267,54 @@ TEST(Rooms, OwnIncludesStartAtTheRoot) {
   }
 }
 
-TEST(Rooms, PublicHeadersShowNoLibraryAndNothingPrivate) {
+TEST(Components, PublicHeadersIncludeNoLibraryAndNoPrivateHeader) {
   for (const auto& header : public_headers()) {
-    ASSERT_TRUE(graph().contains(header)) << header << " stands in MOLGRAPH_PUBLIC_HEADERS but does not exist";
+    ASSERT_TRUE(graph().contains(header)) << header << " is in MOLGRAPH_PUBLIC_HEADERS but does not exist";
     for (const auto& include : graph().at(header)) {
-      EXPECT_TRUE(include.quoted || library_of(include.path).empty()) << header << " shows " << include.path;
+      EXPECT_TRUE(include.quoted || library_of(include.path).empty()) << header << " includes " << include.path;
       EXPECT_TRUE(!include.quoted || public_headers().contains(include.path))
           << header << " includes the private " << include.path;
     }
   }
 }
 
-TEST(Rooms, HeadersThatShowALibraryStayInTheirRoom) {
+TEST(Components, HeadersWithLibrariesStayInTheirComponent) {
   for (const auto& [file, includes] : graph()) {
     for (const auto& reached : reachable(graph(), file)) {
-      if (room_of(reached) == room_of(file) || (room_of(reached) != nullptr && room_of(reached)->shows_torch)) continue;
+      if (component_of(reached) == component_of(file) ||
+          (component_of(reached) != nullptr && component_of(reached)->exposes_torch))
+        continue;
       for (const auto& include : graph().at(reached)) {
         EXPECT_TRUE(include.quoted || library_of(include.path).empty())
-            << file << " reaches " << reached << ", which shows " << include.path;
+            << file << " reaches " << reached << ", which includes " << include.path;
       }
     }
   }
 }
 
-TEST(Rooms, WrongArrowsAreSeen) {
-  EXPECT_EQ(wrong_arrows("grpe/published.cpp", {{"grpe/published.hpp", true},
-                                                {"graphormer/architecture.hpp", true},
-                                                {"hdf5.h", false},
-                                                {"torch/torch.h", false}}),
+TEST(Components, DetectsForbiddenIncludes) {
+  EXPECT_EQ(forbidden_includes("grpe/published.cpp", {{"grpe/published.hpp", true},
+                                                      {"graphormer/architecture.hpp", true},
+                                                      {"hdf5.h", false},
+                                                      {"torch/torch.h", false}}),
             (std::vector<std::string>{"grpe/published.cpp includes graphormer/architecture.hpp",
                                       "grpe/published.cpp uses HDF5"}));
-  EXPECT_EQ(wrong_arrows("attention/cuda/a.hpp",
-                         {{"attention/cpu/model.hpp", true}, {"attention/cuda/gpu/runtime.hpp", true}}),
+  EXPECT_EQ(forbidden_includes("attention/cuda/a.hpp",
+                               {{"attention/cpu/model.hpp", true}, {"attention/cuda/gpu/runtime.hpp", true}}),
             (std::vector<std::string>{"attention/cuda/a.hpp includes attention/cpu/model.hpp"}));
+  EXPECT_EQ(forbidden_includes(
+                "attention/cpu/a.hpp",
+                {{"attention/engine.hpp", true}, {"attention/cuda/model.hpp", true}, {"cuda_runtime.h", false}}),
+            (std::vector<std::string>{"attention/cpu/a.hpp includes attention/cuda/model.hpp",
+                                      "attention/cpu/a.hpp uses CUDA"}));
+  EXPECT_EQ(forbidden_includes("attention/spec/a.hpp", {{"attention/engine.hpp", true}}).size(), 1u);
   EXPECT_EQ(
-      wrong_arrows("attention/cpu/a.hpp",
-                   {{"attention/engine.hpp", true}, {"attention/cuda/model.hpp", true}, {"cuda_runtime.h", false}}),
-      (std::vector<std::string>{"attention/cpu/a.hpp includes attention/cuda/model.hpp",
-                                "attention/cpu/a.hpp uses CUDA"}));
-  EXPECT_EQ(wrong_arrows("attention/spec/a.hpp", {{"attention/engine.hpp", true}}).size(), 1u);
-  EXPECT_EQ(wrong_arrows("datasets/archives/npz.cpp", {{"datasets/store/store.hpp", true}, {"zip.h", false}}).size(),
-            1u);
-  EXPECT_EQ(wrong_arrows("core/a.hpp", {}).size(), 1u);
-  EXPECT_EQ(room_of("graphormer/architecture.hpp")->path, "graphormer/plain");
-  EXPECT_EQ(room_of("attention/engine.hpp")->path, "attention");
-  EXPECT_EQ(room_of("attention/engine.cpp")->path, "attention/engine.cpp");
+      forbidden_includes("datasets/archives/npz.cpp", {{"datasets/store/store.hpp", true}, {"zip.h", false}}).size(),
+      1u);
+  EXPECT_EQ(forbidden_includes("core/a.hpp", {}).size(), 1u);
+  EXPECT_EQ(component_of("graphormer/architecture.hpp")->path, "graphormer/plain");
+  EXPECT_EQ(component_of("attention/engine.hpp")->path, "attention");
+  EXPECT_EQ(component_of("attention/engine.cpp")->path, "attention/engine.cpp");
   EXPECT_EQ(includes_of("// #include <a>\n  #  include \"b/c.hpp\"\n#include <d/e.h>  // f\n").size(), 2u);
   EXPECT_EQ(library_of("GraphMol/GraphMol.h"), "RDKit");
   EXPECT_EQ(library_of("CIPLabeler/CIPLabeler.h"), "RDKit");
@@ -330,7 +333,7 @@ TEST(Tree, EveryFolderHasAReadme) {
   }
 }
 
-TEST(Tree, FilesCanBeReadInASitting) {
+TEST(Tree, FilesAreShort) {
   std::vector<std::string> files = files_below(kRoot, "tests", {".hpp", ".cpp"});
   for (const auto& [file, includes] : graph()) files.push_back(file);
   for (const auto& file : files) {
@@ -341,7 +344,7 @@ TEST(Tree, FilesCanBeReadInASitting) {
 
 TEST(Tree, NoGlobbingAndNoFastMath) {
   std::vector<std::string> files{"CMakeLists.txt", "CMakePresets.json"};
-  for (const auto& folder : kRooms) {
+  for (const auto& folder : kTopFolders) {
     for (const auto& file : files_below(kRoot, folder, {"CMakeLists.txt", ".cmake"})) files.push_back(file);
   }
   for (const auto& file : files_below(kRoot, "tests", {"CMakeLists.txt", ".cmake"})) files.push_back(file);

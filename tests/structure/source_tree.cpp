@@ -36,9 +36,9 @@ std::vector<std::string> files_below(const std::string& root, const std::string&
   std::vector<std::string> files;
   for (const auto& entry : fs::recursive_directory_iterator(fs::path(root) / folder)) {
     const std::string name = entry.path().filename().string();
-    const bool wanted = std::any_of(suffixes.begin(), suffixes.end(),
-                                    [&](const std::string& suffix) { return name.ends_with(suffix); });
-    if (entry.is_regular_file() && wanted) files.push_back(fs::relative(entry.path(), root).generic_string());
+    const bool matches = std::any_of(suffixes.begin(), suffixes.end(),
+                                     [&](const std::string& suffix) { return name.ends_with(suffix); });
+    if (entry.is_regular_file() && matches) files.push_back(fs::relative(entry.path(), root).generic_string());
   }
   std::sort(files.begin(), files.end());
   return files;
@@ -64,10 +64,10 @@ std::vector<Target> read_targets(const std::string& path) {
   return targets;
 }
 
-IncludeGraph read_include_graph(const std::string& root, const std::vector<std::string>& rooms) {
+IncludeGraph read_include_graph(const std::string& root, const std::vector<std::string>& folders) {
   IncludeGraph graph;
-  for (const auto& room : rooms) {
-    for (const auto& file : files_below(root, room, {".hpp", ".cpp", ".cu", ".cuh", ".h"})) {
+  for (const auto& folder : folders) {
+    for (const auto& file : files_below(root, folder, {".hpp", ".cpp", ".cu", ".cuh", ".h"})) {
       graph[file] = includes_of(read_text(root + "/" + file));
     }
   }
@@ -110,7 +110,7 @@ std::string library_of(const std::string& header) {
   for (const auto& [prefix, library] : prefixes) {
     if (header.starts_with(prefix)) return library;
   }
-  // Of the language (vector), of C and POSIX (math.h, sys/stat.h) and of the compiler (immintrin.h).
+  // Headers of C++ (vector), of C and POSIX (math.h, sys/stat.h) and of the compiler (immintrin.h).
   const bool system = header.find('/') == std::string::npos || header.starts_with("sys/") ||
                       header.starts_with("linux/") || header.starts_with("net/") || header.starts_with("netinet/");
   return system ? "" : "an unknown library (" + header + ")";

@@ -1,5 +1,5 @@
-// Cases of plain_attention.hpp: the terms of a model of the case table on a molecule, and the errors of a kernel that
-// computes them.
+// Cases for plain_attention.hpp: the attention terms of a model of cases.hpp on a molecule, and the errors of a kernel
+// that computes them.
 #pragma once
 
 #include <map>
@@ -13,7 +13,8 @@
 
 namespace molgraph::test {
 
-/// The terms of a plan and the relations of a molecule, with normal numbers; `queries` 0 = all tokens ask.
+/// The terms of a plan and the relations of a molecule, with normally distributed numbers. `queries` 0 = all tokens are
+/// queries.
 inline AttentionCase attention_case(const ModelPlan& plan, const formula::Molecule& molecule, std::size_t queries,
                                     bool drop) {
   const EncoderOptions& o = plan.encoder;
@@ -66,35 +67,35 @@ inline AttentionCase attention_case(const ModelPlan& plan, const formula::Molecu
   return c;
 }
 
-/// The errors of every array over some molecules.
+/// The errors of every array, over several molecules.
 class AttentionErrors {
  public:
-  void add(const AttentionCase& c, const AttentionResult<float>& got) {
-    const AttentionResult<double> wanted = plain_attention<double>(c);
+  void add(const AttentionCase& c, const AttentionResult<float>& actual) {
+    const AttentionResult<double> expected = plain_attention<double>(c);
     const AttentionResult<float> plain = plain_attention<float>(c);
-    const std::size_t asked = c.queries * c.width();
-    add("z", wanted.z, got.z, plain.z, asked);
-    add("dq", wanted.dq, got.dq, plain.dq, asked);
-    add("dk", wanted.dk, got.dk, plain.dk, wanted.dk.size());
-    add("dv", wanted.dv, got.dv, plain.dv, wanted.dv.size());
-    add("dquery_rows", wanted.dquery_rows, got.dquery_rows, plain.dquery_rows, c.query_rows.size());
-    add("dkey_rows", wanted.dkey_rows, got.dkey_rows, plain.dkey_rows, c.key_rows.size());
-    add("dvalue_rows", wanted.dvalue_rows, got.dvalue_rows, plain.dvalue_rows, c.value_rows.size());
-    add("dwalk_query", wanted.dwalk_query, got.dwalk_query, plain.dwalk_query, c.walk_query.size());
-    add("dwalk_key", wanted.dwalk_key, got.dwalk_key, plain.dwalk_key, c.walk_key.size());
-    add("dwalk_value", wanted.dwalk_value, got.dwalk_value, plain.dwalk_value, c.walk_value.size());
-    add("dbias", wanted.dbias, got.dbias, plain.dbias, c.bias.size());
-    add("dgate", wanted.dgate, got.dgate, plain.dgate, c.gate.size());
+    const std::size_t outputs = c.queries * c.width();
+    add("z", expected.z, actual.z, plain.z, outputs);
+    add("dq", expected.dq, actual.dq, plain.dq, outputs);
+    add("dk", expected.dk, actual.dk, plain.dk, expected.dk.size());
+    add("dv", expected.dv, actual.dv, plain.dv, expected.dv.size());
+    add("dquery_rows", expected.dquery_rows, actual.dquery_rows, plain.dquery_rows, c.query_rows.size());
+    add("dkey_rows", expected.dkey_rows, actual.dkey_rows, plain.dkey_rows, c.key_rows.size());
+    add("dvalue_rows", expected.dvalue_rows, actual.dvalue_rows, plain.dvalue_rows, c.value_rows.size());
+    add("dwalk_query", expected.dwalk_query, actual.dwalk_query, plain.dwalk_query, c.walk_query.size());
+    add("dwalk_key", expected.dwalk_key, actual.dwalk_key, plain.dwalk_key, c.walk_key.size());
+    add("dwalk_value", expected.dwalk_value, actual.dwalk_value, plain.dwalk_value, c.walk_value.size());
+    add("dbias", expected.dbias, actual.dbias, plain.dbias, c.bias.size());
+    add("dgate", expected.dgate, actual.dgate, plain.dgate, c.gate.size());
   }
   void expect_small(const std::string& where) const {
     for (const auto& [name, errors] : errors_) errors.expect_small(where + ", " + name);
   }
 
  private:
-  void add(const char* name, const std::vector<double>& wanted, const std::vector<float>& got,
+  void add(const char* name, const std::vector<double>& expected, const std::vector<float>& actual,
            const std::vector<float>& plain, std::size_t count) {
-    ASSERT_GE(got.size(), count) << name;
-    for (std::size_t i = 0; i < count; ++i) errors_[name].add(wanted[i], got[i], plain[i]);
+    ASSERT_GE(actual.size(), count) << name;
+    for (std::size_t i = 0; i < count; ++i) errors_[name].add(expected[i], actual[i], plain[i]);
   }
   std::map<std::string, Errors> errors_;
 };

@@ -1,5 +1,5 @@
-// The molecules, models and numbers that tests of every implementation of a model use, and the bench: one table for the
-// formula, the reference, kernels and engines. No LibTorch.
+// The molecules, models and numbers for the bench and the tests of every implementation of a model: one table for the
+// formula, the reference, the kernels and the engines. Does not use LibTorch.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ namespace molgraph::test {
 
 // --- molecules ---
 
-/// What each one is there for, and the molecule.
+/// A molecule and the property that it tests.
 struct MoleculeCase {
   std::string name;
   MolecularGraph graph;
@@ -33,7 +33,7 @@ inline void PrintTo(const MoleculeCase& c, std::ostream* out) { *out << c.name; 
 
 using Bonds = std::vector<std::pair<int, int>>;
 
-/// Atoms and bonds whose columns take many values.
+/// A molecule whose atom and bond columns have many different values.
 inline MolecularGraph molecule_of(Features features, int atoms, const Bonds& bonds) {
   const FeatureShape& shape = feature_shape(features);
   MolecularGraph graph;
@@ -58,7 +58,7 @@ inline Bonds bonds_of_chain(int atoms) {
   return bonds;
 }
 
-/// Small ones first; the largest has 100 atoms.
+/// Molecules in increasing size; the largest has 100 atoms.
 inline std::vector<MoleculeCase> molecule_cases(Features features = Features::ogb) {
   const auto molecule = [&](const char* name, int atoms, const Bonds& bonds) {
     return MoleculeCase{name, molecule_of(features, atoms, bonds)};
@@ -77,7 +77,7 @@ inline std::vector<MoleculeCase> molecule_cases(Features features = Features::og
           molecule("hundred_atoms", 100, bonds_of_chain(100))};  // far pairs, long paths
 }
 
-/// What the head of a model with `count` inputs reads of molecule `number`: small numbers, some missing.
+/// The `count` numbers of molecule `number` that the head of a model reads: small numbers, some missing (NaN).
 inline std::vector<float> input_numbers(int count, std::size_t number) {
   std::vector<float> values;
   for (int d = 0; d < count; ++d) {
@@ -128,7 +128,7 @@ inline ClassMaps tied_classes(Features features, int max_distance) {
   return maps;
 }
 
-/// Neither Graphormer nor GRPE: any set of options, and the specification's own initial numbers.
+/// Neither Graphormer nor GRPE. Supports any set of options and has the specification's own initial numbers.
 inline const Architecture& case_architecture() {
   static const Architecture architecture{
       .name = "case",
@@ -150,7 +150,7 @@ inline ModelOptions small_model(Features features = Features::ogb) {
   return o;
 }
 
-/// small_model() with an encoding; degrees and paths go with Graphormer's, noise with the others.
+/// small_model() with an encoding. Encodings with a path bias have degrees and paths, the others have noise.
 inline ModelOptions small_model(const Encoding& encoding, Features features = Features::ogb) {
   ModelOptions o = small_model(features);
   set_encoding(o.encoder, encoding);
@@ -165,8 +165,8 @@ inline ModelOptions small_model(const Encoding& encoding, Features features = Fe
   return o;
 }
 
-/// Every encoding plain, with URPE's gate, with the gate's ReLU and path term and tables per layer, and with gates per
-/// layer.
+/// Every encoding without a gate, with URPE's gate, with the gate's ReLU and path term and tables per layer, and with
+/// gates per layer.
 inline std::vector<PlanCase> encoding_cases() {
   std::vector<PlanCase> cases;
   for (const Encoding& encoding : encodings()) {
@@ -186,7 +186,7 @@ inline std::vector<PlanCase> encoding_cases() {
   return cases;
 }
 
-/// What no encoding switches: LayerNorms, heads, key terms, masks, path rules, tied rows, feature sets, odd widths.
+/// Options that no encoding sets: LayerNorms, heads, key terms, masks, path rules, tied rows, feature sets, odd widths.
 inline std::vector<PlanCase> shape_cases() {
   std::vector<PlanCase> cases;
   const auto add = [&](const char* name, const char* encoding, const auto& change, Features features = Features::ogb) {
@@ -253,7 +253,7 @@ inline std::vector<PlanCase> shape_cases() {
   add("walks_alone", "grpe-walk", [](ModelOptions& o) {
     o.encoder.terms = {.walk_query = true, .walk_value = true};
     o.encoder.gate.walk = false;
-    o.encoder.position_dim = 11;  // more than the kernels take at once
+    o.encoder.position_dim = 11;  // more than the kernels process at once
   });
   add("walks_of_many_heads", "grpe-walk", size(1, 36, 20, 12));
   add("paths_and_rings", "grpe-walk", [](ModelOptions& o) {
@@ -267,7 +267,7 @@ inline std::vector<PlanCase> shape_cases() {
   return cases;
 }
 
-/// All of them.
+/// encoding_cases() and shape_cases().
 inline std::vector<PlanCase> plan_cases() {
   std::vector<PlanCase> cases = encoding_cases();
   for (PlanCase& c : shape_cases()) cases.push_back(std::move(c));
@@ -278,9 +278,9 @@ inline std::vector<PlanCase> plan_cases() {
 
 using Numbers = std::map<std::string, std::vector<float>>;
 
-/// A number for every element of every parameter: about normal with deviation `scale`, LayerNorm's gains and the gates
-/// around one. They depend on name, place and seed alone, and are floats, so that every implementation starts from the
-/// same.
+/// A number for every element of every parameter: about normal with standard deviation `scale`. The mean is 1 for
+/// LayerNorm's gains and the gates, else 0. The numbers depend only on name, index and seed, and are floats, so that
+/// every implementation has the same numbers.
 inline Numbers parameter_numbers(const ParameterList& list, double scale = 0.3, std::uint64_t seed = 1) {
   Numbers numbers;
   for (const ParameterSpec& spec : list) {
@@ -290,7 +290,7 @@ inline Numbers parameter_numbers(const ParameterList& list, double scale = 0.3, 
     const double mean = spec.role == ParameterRole::norm_weight || spec.role == ParameterRole::gate ? 1.0 : 0.0;
     std::vector<float>& values = numbers[spec.name];
     for (std::int64_t k = 0; k < spec.size(); ++k) {
-      double sum = 0;  // of twelve uniform numbers: deviation one
+      double sum = 0;  // of twelve uniform numbers: standard deviation 1
       for (int part = 0; part < 12; ++part) sum += std::ldexp(static_cast<double>(random() >> 11), -53);
       values.push_back(static_cast<float>(mean + scale * (sum - 6.0)));
     }

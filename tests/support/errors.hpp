@@ -1,4 +1,4 @@
-// What the tests of single kernels share, whatever they run on: numbers, and how large an error may be.
+// Shared by the tests of single kernels on all devices: random numbers and the allowed error.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,9 +14,9 @@
 namespace molgraph::test {
 
 inline constexpr float kUnset =
-    std::numeric_limits<float>::quiet_NaN();  ///< what nobody has written, and nobody may read
+    std::numeric_limits<float>::quiet_NaN();  ///< memory that was not written and must not be read
 
-/// Normal numbers.
+/// Random numbers with a standard normal distribution.
 class Numbers01 {
  public:
   explicit Numbers01(unsigned seed) : random_(seed) {}
@@ -33,7 +33,7 @@ class Numbers01 {
       for (std::size_t c = 0; c < width; ++c) numbers[r * stride + c] = next();
     return numbers;
   }
-  /// Bits of which about `share` are set. Eight bytes more: kernels read a word at a time.
+  /// Random bits, of which about `share` are set. Eight bytes are added, because kernels read whole words.
   std::vector<std::uint8_t> bits(std::size_t bytes, double share = 0.8) {
     std::vector<std::uint8_t> bits(bytes + 8, 0);
     for (std::size_t b = 0; b < 8 * bytes; ++b)
@@ -49,18 +49,19 @@ class Numbers01 {
 
 inline bool bit(const std::vector<std::uint8_t>& bits, std::size_t at) { return (bits[at / 8] >> at % 8 & 1) != 0; }
 
-/// Errors, to the formula in double, of a kernel and of the same formula in plain float loops, over the numbers of an
-/// array.
+/// Errors of a kernel and of the same formula in plain float loops, both compared with the formula in double, over the
+/// numbers of an array.
 class Errors {
  public:
-  void add(double wanted, double got, double plain) {
+  void add(double expected, double actual, double plain) {
     count_ += 1;
-    largest_ = std::max(largest_, std::abs(wanted));
-    kernel_.add(got - wanted);
-    plain_.add(plain - wanted);
+    largest_ = std::max(largest_, std::abs(expected));
+    kernel_.add(actual - expected);
+    plain_.add(plain - expected);
   }
-  /// The kernel's is at most twice the plain one's: their means (root of the mean square), or one rounding of the
-  /// largest number. The largest single error, of a few numbers a matter of luck, may be four times.
+  /// The root mean square error of the kernel is at most twice that of the plain loops, plus an eighth of one rounding
+  /// of the largest number. The largest single error depends on chance if there are few numbers: it is at most four
+  /// times that of the plain loops, plus one rounding.
   void expect_small(const std::string& what) const {
     EXPECT_GT(count_, 0u) << what;
     const double rounding = largest_ * std::numeric_limits<float>::epsilon() / 2;

@@ -19,7 +19,7 @@ std::string html_problem(const std::string& html) {
   static const std::regex kReference("^&(amp|lt|gt|quot|nbsp|ndash|#[0-9]+);");
   static const std::regex kAttribute(R"re(^\s+([A-Za-z-]+)="([^"<]*)")re");
   std::vector<std::string> open;
-  std::set<std::string> ids, wanted;
+  std::set<std::string> ids, referenced;
   for (std::size_t at = 0; at < html.size();) {
     if (html[at] == '&') {
       std::smatch match;
@@ -61,13 +61,13 @@ std::string html_problem(const std::string& html) {
       if (match[1] == "id" && !ids.insert(match[2]).second) return "an id twice: " + match[2].str();
       if (match[1] == "aria-labelledby") {
         std::istringstream names(match[2]);
-        for (std::string one; names >> one;) wanted.insert(one);
+        for (std::string one; names >> one;) referenced.insert(one);
       }
-      if (match[1] == "href" && match[2].str().starts_with("#")) wanted.insert(match[2].str().substr(1));
+      if (match[1] == "href" && match[2].str().starts_with("#")) referenced.insert(match[2].str().substr(1));
     }
     if (attributes.find_first_not_of(" \n") != std::string::npos) return "attributes of: " + near(html, at);
     at = end + 1;
-    if (name == "style") {  // its text is no HTML
+    if (name == "style") {  // its text is not HTML
       at = html.find("</style>", at);
       if (at == std::string::npos) return "<style> without an end";
       at += 8;
@@ -76,7 +76,7 @@ std::string html_problem(const std::string& html) {
     }
   }
   if (!open.empty()) return "<" + open.back() + "> is not closed";
-  for (const std::string& id : wanted)
+  for (const std::string& id : referenced)
     if (!ids.contains(id)) return "there is no id " + id;
   return {};
 }

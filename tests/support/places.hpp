@@ -1,4 +1,4 @@
-// Where this build lies. Macros with these paths would be other macros in every checkout, so that ccache finds nothing.
+// The paths of this build. As macros, the paths would differ in every checkout, so that ccache would find nothing.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// The attention of one molecule as its kernel gets it, with relations numbered, and the same in plain loops, forward
-// and back, in float or double.
+// The attention of one molecule in plain loops, forward and backward, in float or double, and its inputs as a kernel
+// receives them, with numbered relations.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace molgraph::test {
 /// off.
 struct AttentionCase {
   std::size_t tokens = 0, heads = 0, head_width = 0, relations = 0;
-  std::size_t queries = 0;  ///< the first so many tokens ask
+  std::size_t queries = 0;  ///< number of leading tokens that are queries
   float scale = 1;          ///< alpha
   KeyTerm key_term = KeyTerm::column;
   std::vector<float> q, k, v;                           ///< [n, C]
@@ -27,14 +27,14 @@ struct AttentionCase {
   std::vector<float> walk_query, walk_key, walk_value;  ///< [K, C]
   std::vector<float> bias, gate;                        ///< [H, n, n]
   std::vector<char> masked;                             ///< [n, n]
-  std::vector<char> kept;                               ///< [H, n, n] what dropout leaves
+  std::vector<char> kept;                               ///< [H, n, n] entries that dropout keeps
   float keep_scale = 1;
   std::vector<float> dz;  ///< [queries, C]
 
   std::size_t width() const { return heads * head_width; }
   std::size_t pair(std::size_t i, std::size_t j) const { return i * tokens + j; }
   std::size_t pair(std::size_t h, std::size_t i, std::size_t j) const { return (h * tokens + i) * tokens + j; }
-  /// The token whose key the key term multiplies, and the relation that picks its row.
+  /// The token whose key the key term multiplies, and the relation that selects its row.
   std::size_t key_token(std::size_t i, std::size_t j) const { return key_term == KeyTerm::row ? i : j; }
   int key_relation(std::size_t i, std::size_t j) const {
     return relation[key_term == KeyTerm::reverse ? pair(j, i) : pair(i, j)];
@@ -98,7 +98,7 @@ AttentionResult<T> plain_attention(const AttentionCase& c) {
           r.z[i * width + x] += w[j] * (static_cast<T>(c.v[j * width + x]) +
                                         row(c.value_rows, c.relation[c.pair(i, j)], x) + walked(c.walk_value, i, j, x));
       }
-      // The way back.
+      // Backward pass.
       T mean = 0;
       for (std::size_t j = 0; j < n; ++j) {
         T dw = 0;

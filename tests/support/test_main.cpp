@@ -8,8 +8,8 @@
 
 namespace {
 
-/// Writes the stack to standard error, then lets the signal do what it does without a handler. Calls only what is safe
-/// in a handler: backtrace() has been called before, so that it loads nothing.
+/// Writes the stack to standard error, then raises the signal again without a handler. Calls only functions that are
+/// safe in a handler: backtrace() was called before, so that it loads nothing.
 void print_stack(int signal) {
   std::array<void*, 64> frames{};
   const int count = backtrace(frames.data(), static_cast<int>(frames.size()));

@@ -10,20 +10,21 @@ namespace {
 
 using torch::Tensor;
 
-constexpr std::uint64_t kEvaluation = std::uint64_t{1} << 40;  // streams of fresh sequences; training uses 0, 1, ...
+/// First random stream of the evaluation sequences. Training uses the streams 1, 2, ...
+constexpr std::uint64_t kEvaluation = std::uint64_t{1} << 40;
 constexpr std::int64_t kEvaluatedTokens = 50'000;
 
 double accuracy_of(SequenceModel& model, const TaskOptions& o) {
   const torch::NoGradGuard no_grad;
   const SequenceBatch batch = make_sequence_batch(o.batch_size, o.length);
-  std::int64_t right = 0, all = 0;
+  std::int64_t correct = 0, all = 0;
   for (std::uint64_t k = 0; all < kEvaluatedTokens; ++k) {
     const Tensor tokens = random_tokens(o.batch_size, o.length, o.vocabulary, o.seed, kEvaluation + k);
     const Tensor guess = model->forward(tokens, batch).argmax(1);
-    right += (guess == answers(o.task, tokens, o.length, o.vocabulary)).sum().item<std::int64_t>();
+    correct += (guess == answers(o.task, tokens, o.length, o.vocabulary)).sum().item<std::int64_t>();
     all += guess.size(0);
   }
-  return static_cast<double>(right) / static_cast<double>(all);
+  return static_cast<double>(correct) / static_cast<double>(all);
 }
 
 }  // namespace
@@ -79,8 +80,8 @@ TaskResult train_task(const TaskOptions& o, const std::function<void(std::int64_
         static_cast<double>(o.steps - step + 1) / static_cast<double>(std::max<std::int64_t>(1, o.steps - o.warmup));
     rate.lr(o.lr * std::min({1.0, warm, rest}));
     const Tensor tokens = random_tokens(o.batch_size, o.length, o.vocabulary, o.seed, static_cast<std::uint64_t>(step));
-    const Tensor wanted = answers(o.task, tokens, o.length, o.vocabulary);
-    const Tensor loss = torch::nn::functional::cross_entropy(model->forward(tokens, batch), wanted);
+    const Tensor expected = answers(o.task, tokens, o.length, o.vocabulary);
+    const Tensor loss = torch::nn::functional::cross_entropy(model->forward(tokens, batch), expected);
     optimizer.zero_grad();
     loss.backward();
     optimizer.step();

@@ -1,4 +1,4 @@
-// A Transformer encoder over sequences with relative encodings only, and its training on a synthetic task.
+// A Transformer encoder for sequences with relative encodings only, and its training on a synthetic task.
 #pragma once
 
 #include <torch/torch.h>
@@ -17,7 +17,7 @@ struct TaskOptions {
   std::int64_t length = 24;  ///< n
   std::int64_t vocabulary = 10;
   int layers = 2;
-  int width = 64;  ///< of the FFN too
+  int width = 64;  ///< also of the FFN
   int heads = 8;
   bool bias = false;  ///< t5: b by offset, shared by layers
   bool gate = false;  ///< URPE: C by offset, shared by layers
@@ -27,16 +27,16 @@ struct TaskOptions {
   double lr = 2e-3;
   std::uint64_t seed = 0;
 };
-/// `small` or `paper` (Luo et al. 2022, appendix C.1); throws UsageError.
+/// `small` or `paper` (Luo et al. 2022, appendix C.1). Throws UsageError for other names.
 TaskOptions preset(const std::string& name);
-/// none, t5 or t5+urpe; throws UsageError.
+/// none, t5 or t5+urpe. Throws UsageError for other names.
 void set_encoding(TaskOptions& options, const std::string& name);
 
 /// Token embedding [vocabulary, C], Encoder, Linear C -> classes.
 class SequenceModelImpl : public torch::nn::Module {
  public:
   explicit SequenceModelImpl(const TaskOptions& options);
-  /// tokens [B*n] -> states [B*n, C] behind the final LayerNorm
+  /// tokens [B*n] -> states [B*n, C] after the final LayerNorm
   torch::Tensor states(const torch::Tensor& tokens, const SequenceBatch& batch);
   /// [B*n, classes]
   torch::Tensor forward(const torch::Tensor& tokens, const SequenceBatch& batch);
@@ -52,11 +52,11 @@ TORCH_MODULE(SequenceModel);
 
 struct TaskResult {
   double loss = 0;      ///< mean of the last tenth of the steps
-  double accuracy = 0;  ///< of tokens, on fresh sequences
+  double accuracy = 0;  ///< fraction of correct tokens on new sequences
   double seconds = 0;
 };
-/// Trains on fresh sequences every step and measures on others. Equal options give equal results on one machine.
-/// `report(step, loss)` is called now and then.
+/// Trains on new sequences in every step and evaluates on others. Equal options give equal results on the same machine.
+/// Calls `report(step, loss)` every 100 steps and after the last one.
 TaskResult train_task(const TaskOptions& options, const std::function<void(std::int64_t, double)>& report = {});
 
 }  // namespace molgraph::theory

@@ -1,4 +1,4 @@
-// urpe-tasks: which relative encodings can name positions (Luo et al. 2022, section 5.1).
+// urpe-tasks: tests which relative encodings can identify positions (Luo et al. 2022, section 5.1).
 #include <ATen/Context.h>
 
 #include <CLI/CLI.hpp>

@@ -1,4 +1,4 @@
-// The tasks by hand, Theorem 2 on sequences, and that the gate is what learns positions.
+// The tasks compared with hand calculations, Theorem 2 on sequences, and learning of positions with the gate only.
 #include <gtest/gtest.h>
 
 #include "tests/theory/sequence_model.hpp"
@@ -22,7 +22,7 @@ TEST(Sequences, ClassesAreOffsets) {
   EXPECT_EQ(batch.graph.pair_offset, (std::vector<std::int64_t>{0, 9, 18}));
 }
 
-TEST(Sequences, AnswersByHand) {
+TEST(Sequences, AnswersMatchHandCalculation) {
   const Tensor tokens = torch::tensor({7, 5, 3, 1, 0, 2, 4, 6}, torch::kInt64);  // two sequences of four
   EXPECT_EQ(numbers(answers(TaskName::position, tokens, 4, 10)), (std::vector<std::int64_t>{0, 1, 2, 3, 0, 1, 2, 3}));
   EXPECT_EQ(numbers(answers(TaskName::even, tokens, 4, 10)), (std::vector<std::int64_t>{5, 1, 10, 10, 2, 6, 10, 10}));
@@ -32,7 +32,7 @@ TEST(Sequences, AnswersByHand) {
   EXPECT_EQ(numbers(answers(TaskName::even, odd, 3, 10)), (std::vector<std::int64_t>{5, 10, 10}));
 }
 
-TEST(Sequences, TokensAreUniformAndFresh) {
+TEST(Sequences, TokensAreUniformAndDependOnSeedAndStream) {
   const Tensor tokens = random_tokens(1000, 10, 5, 3, 7);
   const Tensor counts = torch::bincount(tokens, {}, 5);
   EXPECT_EQ(counts.size(0), 5);
@@ -43,8 +43,9 @@ TEST(Sequences, TokensAreUniformAndFresh) {
   EXPECT_FALSE(torch::equal(tokens, random_tokens(1000, 10, 5, 4, 7)));
 }
 
-// Theorem 2: with one token everywhere, b by offset leaves all positions alike; the gate does not.
-TEST(Theorem2, OnSequences) {
+// Theorem 2: if all tokens are equal, a bias b by offset gives equal outputs at all positions; with the gate they
+// differ.
+TEST(Theorem2, HoldsOnSequencesWithoutTheGate) {
   for (const bool gate : {false, true}) {
     TaskOptions o;
     o.bias = true;
@@ -71,7 +72,7 @@ TaskOptions tiny(TaskName task, const std::string& encoding) {
   return o;
 }
 
-TEST(UrpeTasks, OnlyTheGateIdentifiesPositions) {
+TEST(UrpeTasks, PositionsAreIdentifiedOnlyWithTheGate) {
   EXPECT_GT(train_task(tiny(TaskName::position, "t5+urpe")).accuracy, 0.99);
   EXPECT_LT(train_task(tiny(TaskName::position, "t5")).accuracy, 0.6);
 }

@@ -1,4 +1,4 @@
-// The attention of one molecule and its gradient, alone: every model's terms on every molecule of the case table.
+// The attention kernel of one molecule and its gradient: every model's terms on every molecule of the case table.
 #include "attention/formula/attention.hpp"
 #include "attention/formula/molecule.hpp"
 #include "tests/attention/cpu/kernel_checks.hpp"
@@ -8,7 +8,7 @@
 namespace molgraph::test {
 namespace {
 
-/// The arrays of a case as the kernel wants them: head-innermost, channel x*H + h, H padded; numbers nobody set are
+/// The arrays of a case in the kernel's layout: head-innermost, channel x*H + h, H padded. Numbers that are not set are
 /// NaN.
 class KernelCall {
  public:
@@ -83,7 +83,7 @@ class KernelCall {
     r.z = back_from_heads(z, c_.queries, stride_);
 
     const std::size_t forward =
-        kernels_.attention_scratch(n, heads_, c_.relations, c_.steps, false);  // alone, without the softmax being kept
+        kernels_.attention_scratch(n, heads_, c_.relations, c_.steps, false);  // a prediction does not keep the softmax
     std::vector<float> alone(z.size(), kUnset), small(forward + kGuard, kUnset);
     std::fill(small.begin() + static_cast<std::ptrdiff_t>(forward), small.end(), kGuardValue);
     cpu::Attention prediction = g;
@@ -191,7 +191,7 @@ TEST_P(AttentionKernel, EveryTermOnEveryMolecule) {
     for (std::size_t b = 0; b < molecules.size(); ++b) {
       const formula::Molecule molecule(batch, static_cast<std::int64_t>(b));
       for (const auto& [queries, drop] : {std::pair<std::size_t, bool>{0, false}, {0, true}, {1, true}}) {
-        if (molecule.tokens() > 50 && (queries == 1 || of.options.encoder.share_encodings)) continue;  // time
+        if (molecule.tokens() > 50 && (queries == 1 || of.options.encoder.share_encodings)) continue;  // saves time
         const AttentionCase c = attention_case(plan, molecule, queries, drop);
         errors.add(c, KernelCall(c, kernels()).run());
       }
@@ -200,8 +200,8 @@ TEST_P(AttentionKernel, EveryTermOnEveryMolecule) {
   }
 }
 
-// A row in which every key is masked has no weights, and no gradients.
-TEST_P(AttentionKernel, ARowThatMayLookAtNothing) {
+// If every key of a row is masked, its output and its gradients are zero.
+TEST_P(AttentionKernel, FullyMaskedRowIsZero) {
   const ModelPlan plan = model_plan(small_model(encoding_from_string("grpe")));
   const GraphBatch batch = batch_of_cases(molecule_cases(), {});
   AttentionCase c = attention_case(plan, formula::Molecule(batch, 3), 0, false);
@@ -218,7 +218,7 @@ TEST_P(AttentionKernel, ARowThatMayLookAtNothing) {
   errors.expect_small("masked row");
 }
 
-// --- the plain loops themselves ---
+// --- tests of the plain loops ---
 
 formula::Matrix matrix(const std::vector<float>& x, std::size_t columns) {
   formula::Matrix m(static_cast<std::int64_t>(x.size() / columns), static_cast<std::int64_t>(columns));
@@ -226,7 +226,7 @@ formula::Matrix matrix(const std::vector<float>& x, std::size_t columns) {
   return m;
 }
 
-/// z by attention/formula: each relation is a topology class of its own.
+/// z by attention/formula. Each relation is a separate topology class.
 formula::Matrix formula_of(const AttentionCase& c) {
   const auto n = static_cast<std::int64_t>(c.tokens);
   formula::PairClasses classes{formula::Grid<int>(n, n), formula::Grid<int>(n, n), {}};
@@ -268,20 +268,20 @@ formula::Matrix formula_of(const AttentionCase& c) {
   return formula::attention(matrix(c.q, c.width()), matrix(c.k, c.width()), matrix(c.v, c.width()), classes, terms);
 }
 
-TEST(PlainAttention, IsTheFormula) {
+TEST(PlainAttention, MatchesTheFormula) {
   for (const PlanCase& of : plan_cases()) {
     const ModelPlan plan = model_plan(of.options);
     const GraphBatch batch = batch_of_cases(molecule_cases(plan.features), {});
     const AttentionCase c = attention_case(plan, formula::Molecule(batch, 3), 0, true);
     const AttentionResult<double> plain = plain_attention<double>(c);
-    const formula::Matrix wanted = formula_of(c);
+    const formula::Matrix expected = formula_of(c);
     for (std::size_t i = 0; i < plain.z.size(); ++i)
-      EXPECT_NEAR(plain.z[i], wanted.values[i], 1e-6) << of.name;  // alpha is a float here
+      EXPECT_NEAR(plain.z[i], expected.values[i], 1e-6) << of.name;  // alpha is a float here
   }
 }
 
 // The derivative of sum(dz * z) along a random direction of each input, by the formula's central difference.
-TEST(PlainAttention, GradientIsTheFormulasDerivative) {
+TEST(PlainAttention, GradientMatchesTheFormulasDerivative) {
   constexpr float kStep = 1.0f / 1024;
   for (const PlanCase& of : plan_cases()) {
     const ModelPlan plan = model_plan(of.options);
@@ -304,15 +304,15 @@ TEST(PlainAttention, GradientIsTheFormulasDerivative) {
       const auto& [input, gradient] = inputs[k];
       if ((c.*input).empty()) continue;
       const std::vector<float> direction = Numbers01(static_cast<unsigned>(k)).many((c.*input).size());
-      double wanted = 0, slope = 0;
+      double expected = 0, slope = 0;
       for (const float sign : {1.0f, -1.0f}) {
         AttentionCase moved = c;
         for (std::size_t i = 0; i < direction.size(); ++i) (moved.*input)[i] += sign * kStep * direction[i];
         const formula::Matrix z = formula_of(moved);
-        for (std::size_t i = 0; i < c.dz.size(); ++i) wanted += sign * z.values[i] * c.dz[i] / (2 * kStep);
+        for (std::size_t i = 0; i < c.dz.size(); ++i) expected += sign * z.values[i] * c.dz[i] / (2 * kStep);
       }
       for (std::size_t i = 0; i < direction.size(); ++i) slope += direction[i] * (*gradient)[i];
-      EXPECT_NEAR(slope, wanted, 2e-3 * (1 + std::abs(wanted))) << of.name << ", input " << k;
+      EXPECT_NEAR(slope, expected, 2e-3 * (1 + std::abs(expected))) << of.name << ", input " << k;
     }
   }
 }

@@ -1,4 +1,4 @@
-// GELU with its derivative and dropout behind it. Phi is an approximation there, erf and exp of the library here.
+// GELU with its derivative, followed by dropout. The kernels approximate Phi; the test uses erf and exp of the library.
 #include "tests/attention/cpu/kernel_checks.hpp"
 
 namespace molgraph::test {
@@ -16,7 +16,7 @@ T slope_of(T x) {
   return phi(x) + x * T(0.39894228040143267794) * std::exp(T(-0.5) * x * x);
 }
 
-TEST_P(Gelu, ValueAndSlope) {
+TEST_P(Gelu, ValueAndDerivative) {
   constexpr std::size_t kRows = 50, kStride = 80;
   std::vector<float> x(kRows * kStride);
   for (std::size_t i = 0; i < x.size(); ++i)
@@ -34,13 +34,13 @@ TEST_P(Gelu, ValueAndSlope) {
     slopes.add(slope_of(wide), slope[i], slope_of(x[i]));
   }
   values.expect_small("GELU");
-  slopes.expect_small("its slope");
+  slopes.expect_small("its derivative");
   EXPECT_EQ(value[0], 0);
   EXPECT_EQ(value[2], 100);
   EXPECT_EQ(std::abs(value[1]), 0);
 }
 
-TEST_P(Gelu, DropoutBehindIt) {
+TEST_P(Gelu, DropoutFollows) {
   constexpr std::size_t kRows = 7, kStride = 48;
   constexpr float kScale = 1.5f;
   Numbers01 numbers(3);

@@ -1,4 +1,4 @@
-// What the tests of single kernels share: instruction sets.
+// Runs the tests of single kernels with every instruction set.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ inline void PrintTo(const Kernels* kernels, std::ostream* out) { *out << kernels
 
 namespace molgraph::test {
 
-/// Once for every instruction set of this processor.
+/// Base of tests that run once for every instruction set of this processor.
 class PerInstructionSet : public testing::TestWithParam<const cpu::Kernels*> {
  protected:
   const cpu::Kernels& kernels() const { return *GetParam(); }

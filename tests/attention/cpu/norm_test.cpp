@@ -1,4 +1,4 @@
-// Residual sum with dropout and LayerNorm behind it, forward and back.
+// Residual sum with dropout, followed by LayerNorm: forward and backward.
 #include "attention/spec/options.hpp"
 #include "tests/attention/cpu/kernel_checks.hpp"
 
@@ -51,8 +51,8 @@ struct PlainRow {
       normed.push_back(unit[k] * static_cast<T>(c.weight[k]) + static_cast<T>(c.bias[k]));
     }
   }
-  /// The gradient by `sum` of dy.
-  std::vector<T> back(const Case& c, const float* dy) const {
+  /// The gradient with respect to `sum`, for the output gradient dy.
+  std::vector<T> gradient(const Case& c, const float* dy) const {
     T total = 0, product = 0;
     for (std::size_t k = 0; k < c.width; ++k) {
       const T slope = static_cast<T>(dy[k]) * static_cast<T>(c.weight[k]);
@@ -68,7 +68,7 @@ struct PlainRow {
   }
 };
 
-TEST_P(Norm, ResidualSumAndLayerNorm) {
+TEST_P(Norm, ResidualSumAndLayerNormMatchPlainLoops) {
   for (const std::size_t width : kWidths) {
     const Case c(width);
     for (const bool branch : {false, true})
@@ -89,14 +89,14 @@ TEST_P(Norm, ResidualSumAndLayerNorm) {
         kernels().residual_norm(g);
         Errors sums, norms, numbers;
         for (std::size_t r = 0; r < kRows; ++r) {
-          const PlainRow<double> wanted(c, r, branch, drop);
+          const PlainRow<double> expected(c, r, branch, drop);
           const PlainRow<float> plain(c, r, branch, drop);
           for (std::size_t k = 0; k < width; ++k) {
-            sums.add(wanted.sum[k], sum[r * c.stride + k], plain.sum[k]);
-            norms.add(wanted.normed[k], normed[r * c.stride + k], plain.normed[k]);
+            sums.add(expected.sum[k], sum[r * c.stride + k], plain.sum[k]);
+            norms.add(expected.normed[k], normed[r * c.stride + k], plain.normed[k]);
           }
-          numbers.add(wanted.mean, statistics[2 * r], plain.mean);
-          numbers.add(wanted.scale, statistics[2 * r + 1], plain.scale);
+          numbers.add(expected.mean, statistics[2 * r], plain.mean);
+          numbers.add(expected.scale, statistics[2 * r + 1], plain.scale);
           for (std::size_t k = width; k < c.stride; ++k) {
             EXPECT_EQ(sum[r * c.stride + k], 0) << width;
             EXPECT_EQ(normed[r * c.stride + k], 0) << width;
@@ -117,8 +117,8 @@ TEST_P(Norm, ResidualSumAndLayerNorm) {
   }
 }
 
-TEST_P(Norm, Gradient) {
-  Errors parameters;  // of all widths: a few numbers each
+TEST_P(Norm, GradientMatchesPlainLoops) {
+  Errors parameters;  // of all widths together, because each has few numbers
   for (const std::size_t width : kWidths) {
     const Case c(width);
     Numbers01 numbers(static_cast<unsigned>(width) + 1000);
@@ -150,27 +150,28 @@ TEST_P(Norm, Gradient) {
                                .dbias = dbias.data(),
                                .accumulate = accumulate});
       Errors slopes;
-      std::vector<double> wanted_weight(c.bias.begin(), c.bias.end()), wanted_bias(c.weight.begin(), c.weight.end());
+      std::vector<double> expected_weight(c.bias.begin(), c.bias.end()),
+          expected_bias(c.weight.begin(), c.weight.end());
       std::vector<float> plain_weight = c.bias, plain_bias = c.weight;
       for (std::size_t r = 0; r < kRows; ++r) {
         const PlainRow<double> row(c, r, true, false);
         const PlainRow<float> plain_row(c, r, true, false);
-        const std::vector<double> wanted = row.back(c, dy.data() + r * c.stride);
-        const std::vector<float> plain = plain_row.back(c, dy.data() + r * c.stride);
+        const std::vector<double> expected = row.gradient(c, dy.data() + r * c.stride);
+        const std::vector<float> plain = plain_row.gradient(c, dy.data() + r * c.stride);
         for (std::size_t k = 0; k < width; ++k) {
           const std::size_t at = r * c.stride + k;
           const float first = accumulate ? before[at] : 0.0f;
-          slopes.add(first + wanted[k], dx[at], first + plain[k]);
-          wanted_weight[k] += dy[at] * row.unit[k];
+          slopes.add(first + expected[k], dx[at], first + plain[k]);
+          expected_weight[k] += dy[at] * row.unit[k];
           plain_weight[k] += dy[at] * plain_row.unit[k];
-          wanted_bias[k] += dy[at];
+          expected_bias[k] += dy[at];
           plain_bias[k] += dy[at];
         }
         for (std::size_t k = width; k < c.stride; ++k) EXPECT_EQ(dx[r * c.stride + k], 0) << width;
       }
       for (std::size_t k = 0; k < width; ++k) {
-        parameters.add(wanted_weight[k], dweight[k], plain_weight[k]);
-        parameters.add(wanted_bias[k], dbias[k], plain_bias[k]);
+        parameters.add(expected_weight[k], dweight[k], plain_weight[k]);
+        parameters.add(expected_bias[k], dbias[k], plain_bias[k]);
       }
       slopes.expect_small("width " + std::to_string(width) + ", slopes");
     }

@@ -1,4 +1,4 @@
-// What no relation table holds, as parts of the engine: the values are the formula's, and the gradients its
+// The engine's pair terms that do not come from relation tables: values match the formula, and gradients match its
 // derivatives.
 #include <map>
 
@@ -10,9 +10,9 @@
 namespace molgraph::test {
 namespace {
 
-// A value is a sum of some hundred products (a path of 99 hops, a place's rank of 64) whose parts are sums themselves:
-// the roundings of float32 (6e-8 each) add up like a random walk, to ten or twenty of them.
-constexpr double kOfLargest = 2e-6;
+// A value is a sum of a few hundred products (a path of 99 hops, a position's rank of 64) whose factors are sums
+// themselves. The roundings of float32 (6e-8 each) add up like a random walk, to the size of ten or twenty roundings.
+constexpr double kRelativeError = 2e-6;
 
 class PairTermCase {
  public:
@@ -28,7 +28,7 @@ class PairTermCase {
     terms_.assign([this](const std::string& name) { return numbers_.at(name).data(); });
   }
 
-  /// What is added to a layer's bias or gate [pairs of the batch, H].
+  /// The values that are added to a layer's bias or gate [pairs of the batch, H].
   std::vector<double> formula_of(TermFills fills, std::size_t layer, const formula::Parameters& parameters) const {
     std::vector<double> values;
     for (std::int64_t b = 0; b < batch_.size(); ++b) {
@@ -55,7 +55,7 @@ class PairTermCase {
                    name + ", gate of layer " + std::to_string(layer));
   }
 
-  // Along a random direction of each parameter, by the formula's central difference.
+  // Compared with the formula's central difference along a random direction of each parameter.
   void expect_gradients(const std::string& name) {
     cpu::PairTerms::Work work;
     work.places.load(batch_, pack_);
@@ -78,7 +78,7 @@ class PairTermCase {
       if (spec.role != ParameterRole::pair_term && spec.role != ParameterRole::gate_term) continue;
       const std::vector<float> direction = random.many(static_cast<std::size_t>(spec.size()));
       formula::Parameters above = parameters(), below = parameters();
-      double wanted = 0, size = 0, got = 0;
+      double expected = 0, size = 0, got = 0;
       for (std::size_t i = 0; i < direction.size(); ++i) {
         above.at(spec.name).values[i] += kStep * direction[i];
         below.at(spec.name).values[i] -= kStep * direction[i];
@@ -92,26 +92,26 @@ class PairTermCase {
             for (std::size_t h = 0; h < heads; ++h) {
               const double change =
                   arrays[layer][p * padded_ + h] * (high[p * heads + h] - low[p * heads + h]) / (2 * kStep);
-              wanted += change;
+              expected += change;
               size += std::abs(change);
             }
         }
       }
-      EXPECT_NEAR(got, wanted, kOfLargest * size) << name << ", " << spec.name;
+      EXPECT_NEAR(got, expected, kRelativeError * size) << name << ", " << spec.name;
     }
   }
 
  private:
-  void expect_close(const std::vector<double>& wanted, const float* got, const std::string& what) const {
+  void expect_close(const std::vector<double>& expected, const float* got, const std::string& what) const {
     const auto heads = static_cast<std::size_t>(plan_.encoder.heads);
     double largest = 0, error = 0;
     for (std::size_t p = 0; p < pack_.pairs; ++p)
       for (std::size_t h = 0; h < padded_; ++h) {
-        const double value = h < heads ? wanted[p * heads + h] : 0.0;
+        const double value = h < heads ? expected[p * heads + h] : 0.0;
         largest = std::max(largest, std::abs(value));
         if (!(std::abs(value - got[p * padded_ + h]) <= error)) error = std::abs(value - got[p * padded_ + h]);
       }
-    EXPECT_LE(error, kOfLargest * largest) << what;
+    EXPECT_LE(error, kRelativeError * largest) << what;
   }
 
   ModelPlan plan_;
@@ -130,14 +130,14 @@ std::vector<PlanCase> cases_with_pair_terms() {
   return cases;
 }
 
-TEST(PairTerms, ValuesAreTheFormulas) {
+TEST(PairTerms, ValuesMatchTheFormula) {
   EXPECT_GT(cases_with_pair_terms().size(), 10u);
   for (const PlanCase& of : cases_with_pair_terms())
     PairTermCase(of, of.name == "graphormer" || of.name == "diet_abs" || of.name == "resistance")
         .expect_values(of.name);
 }
 
-TEST(PairTerms, GradientsAreTheFormulasDerivatives) {
+TEST(PairTerms, GradientsMatchTheFormulasDerivatives) {
   for (const PlanCase& of : cases_with_pair_terms())
     PairTermCase(of, of.name == "graphormer").expect_gradients(of.name);
 }

@@ -13,7 +13,7 @@ MOLGRAPH_ON_EVERY_INSTRUCTION_SET(Product);
 struct Size {
   std::size_t rows, depth, columns;
 };
-/// Full and broken register tiles, panels of one to five blocks, more rows than a gradient's block of 128, odd depths.
+/// Full and partial register tiles, panels of one to five blocks, more rows than a gradient's block of 128, odd depths.
 const std::vector<Size> kSizes{{1, 1, 16},   {2, 3, 16},    {5, 12, 32},   {7, 80, 48},   {8, 81, 64},
                                {29, 33, 80}, {101, 80, 96}, {131, 7, 112}, {6, 768, 240}, {260, 10, 16}};
 
@@ -40,7 +40,7 @@ struct Case {
   }
 };
 
-/// start + a b; in the order of the depth.
+/// start + a b, summed in the order of the depth.
 template <class T>
 T element(const Case& c, const std::vector<float>& a, const std::vector<float>& b, std::size_t r, std::size_t column,
           T start) {
@@ -57,7 +57,7 @@ T gradient_element(const Case& c, const std::vector<float>& a, const std::vector
   return start;
 }
 
-TEST_P(Product, IsTheSumOverTheDepth) {
+TEST_P(Product, SumsOverTheDepth) {
   for (const Size& size : kSizes) {
     const Case c(size);
     std::vector<float> packed(c.b.size());
@@ -92,7 +92,7 @@ TEST_P(Product, IsTheSumOverTheDepth) {
   }
 }
 
-TEST_P(Product, WeightGradientIsTheSumOverTheRows) {
+TEST_P(Product, WeightGradientSumsOverTheRows) {
   for (const Size& size : kSizes) {
     const Case c(size);
     std::vector<float> got = c.b;
@@ -117,9 +117,9 @@ TEST_P(Product, WeightGradientIsTheSumOverTheRows) {
   }
 }
 
-// --- bfloat16 factors: the same sums of rounded factors ---
+// --- bfloat16 factors: the same sums, with rounded factors ---
 
-TEST(ProductBf16, IsTheSumOfRoundedFactors) {
+TEST(ProductBf16, SumsRoundedFactors) {
   if (!cpu::has_bf16()) GTEST_SKIP() << "this processor has no AVX512_BF16";
   for (const Size& size : kSizes) {
     const Case c(size);
@@ -156,7 +156,7 @@ TEST(ProductBf16, IsTheSumOfRoundedFactors) {
   }
 }
 
-TEST(ProductBf16, WeightGradientIsTheSumOfRoundedFactors) {
+TEST(ProductBf16, WeightGradientSumsRoundedFactors) {
   if (!cpu::has_bf16()) GTEST_SKIP() << "this processor has no AVX512_BF16";
   for (const Size& size : kSizes) {
     const Case c(size);

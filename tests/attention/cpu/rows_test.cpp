@@ -1,4 +1,4 @@
-// What works on rows element by element, and the bits of dropout: nothing here rounds otherwise than plain loops do.
+// Elementwise kernels on rows, and the bits of dropout. All results must be bit-identical to those of plain loops.
 #include "tests/attention/cpu/kernel_checks.hpp"
 
 namespace molgraph::test {
@@ -23,17 +23,17 @@ TEST_P(Rows, ProductSumAndDropout) {
   }
 }
 
-TEST_P(Rows, ColumnSumsInTheOrderOfTheRows) {
+TEST_P(Rows, ColumnSumsKeepTheOrderOfRows) {
   Numbers01 numbers(2);
   for (const std::size_t rows : {1, 2, 29, 130})
     for (const std::size_t columns : {16, 48, 240}) {
       const std::size_t stride = columns + 16;
       const std::vector<float> y = numbers.many(rows * stride);
-      std::vector<float> got = numbers.many(columns), wanted = got;
+      std::vector<float> got = numbers.many(columns), expected = got;
       kernels().column_sums(y.data(), rows, stride, columns, got.data());
       for (std::size_t r = 0; r < rows; ++r)
-        for (std::size_t c = 0; c < columns; ++c) wanted[c] += y[r * stride + c];
-      EXPECT_EQ(got, wanted) << rows << " x " << columns;
+        for (std::size_t c = 0; c < columns; ++c) expected[c] += y[r * stride + c];
+      EXPECT_EQ(got, expected) << rows << " x " << columns;
     }
 }
 
@@ -44,13 +44,13 @@ std::vector<std::uint16_t> draws(std::size_t count) {
   return values;
 }
 
-TEST_P(Rows, BitsOfChannels) {
+TEST_P(Rows, DropoutBitsOfChannels) {
   for (const std::size_t width : {1, 7, 8, 10, 16, 33, 80}) {
     constexpr std::size_t kRows = 9;
     const std::size_t stride = cpu::padded(width);
     std::vector<std::uint16_t> drawn = draws(kRows * width);
     constexpr std::uint32_t kThreshold = 20'000;
-    drawn[0] = kThreshold;  // survives
+    drawn[0] = kThreshold;  // is kept
     std::vector<std::uint8_t> bits(kRows * stride / 8, 0xAA);
     kernels().channel_bits(drawn.data(), kThreshold, kRows, width, stride, bits.data());
     for (std::size_t r = 0; r < kRows; ++r)
@@ -59,7 +59,7 @@ TEST_P(Rows, BitsOfChannels) {
   }
 }
 
-TEST_P(Rows, BitsOfHeads) {
+TEST_P(Rows, DropoutBitsOfHeads) {
   for (const std::size_t heads : {1, 3, 8, 12, 20, 32}) {
     constexpr std::size_t kPairs = 49;
     const std::size_t padded = cpu::padded_heads(heads);

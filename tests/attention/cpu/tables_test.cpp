@@ -1,4 +1,4 @@
-// The rows of a pack's relations gathered from the relation tables, and their gradients scattered back into them.
+// Rows of a pack's relations are gathered from the relation tables, and their gradients are scattered back to them.
 #include <map>
 
 #include "attention/cpu/pack.hpp"
@@ -31,7 +31,7 @@ struct Tables {
   std::string relation_owner() const { return owner_prefix("encoder.", options().share_encodings ? -1 : 0); }
   std::string gate_owner() const { return owner_prefix("encoder.", options().gate.per_layer ? 0 : -1); }
   std::size_t heads() const { return static_cast<std::size_t>(options().heads); }
-  /// A table's numbers, empty = it is off.
+  /// A table's numbers; empty if the table is off.
   const std::vector<float>& table(const std::string& name) const {
     static const std::vector<float> none;
     const auto found = numbers.find(name);
@@ -42,7 +42,7 @@ struct Tables {
     const std::vector<float>& values = table(relation_owner() + name);
     return values.empty() ? 0.0f : values[static_cast<std::size_t>(row) * shape.width + channel];
   }
-  /// Row of the bias table: with fewer rows than classes the last ones share one.
+  /// Row of the bias table. If it has fewer rows than classes, the last classes share the last row.
   std::size_t bias_row(int t) const {
     return std::min(static_cast<std::size_t>(t), table(relation_owner() + "spatial").size() / heads() - 1);
   }
@@ -57,7 +57,7 @@ struct Tables {
   cpu::PackTerms terms;
 };
 
-TEST(Tables, GatheredRowsAreSumsInTheTablesOrder) {
+TEST(Tables, GatheredRowsAreSumsInTableOrder) {
   for (const PlanCase& of : plan_cases()) {
     const Tables s(of);
     const std::size_t d = s.shape.head_width;
@@ -80,8 +80,8 @@ TEST(Tables, GatheredRowsAreSumsInTheTablesOrder) {
                              : s.table(s.relation_owner() + "spatial")[s.bias_row(t) * s.heads() + h];
             for (std::size_t x = 0; x < d; ++x) {
               const std::size_t channel = h * d + x, inner = x * s.shape.heads + h;
-              const auto differs = [&](const float* rows, std::uint16_t m, float wanted) {
-                return rows != nullptr && rows[m * s.shape.inner + inner] != wanted;
+              const auto differs = [&](const float* rows, std::uint16_t m, float expected) {
+                return rows != nullptr && rows[m * s.shape.inner + inner] != expected;
               };
               wrong += differs(g.query_rows, g.relation[pair],
                                s.number("topology_query", t, channel) + s.number("edge_query", e, channel));
@@ -107,7 +107,7 @@ TEST(Tables, GatheredRowsAreSumsInTheTablesOrder) {
   }
 }
 
-/// The gradients of all tables in plain loops, from slopes that stand at the same places as the kernel's.
+/// The gradients of all tables in plain loops, from slopes in the kernel's layout.
 template <class T>
 std::map<std::string, std::vector<T>> scattered(const Tables& s, const std::vector<cpu::AttentionGradient>& slopes) {
   std::map<std::string, std::vector<T>> to;
@@ -176,7 +176,7 @@ TEST(Tables, GradientsAreScatteredToTheirRows) {
       for (float* to : {slopes[b].dbias, slopes[b].dgate})
         for (std::size_t i = 0; to != nullptr && i < pairs * s.shape.heads; ++i) to[i] = random.next();
     }
-    const auto wanted = scattered<double>(s, slopes);
+    const auto expected = scattered<double>(s, slopes);
     const auto plain = scattered<float>(s, slopes);
     s.terms.add_gradients(s.relations(), s.pack, flat.data(), nullptr);
     s.terms.add_gate_gradients(s.gates(), s.pack, flat.data(), nullptr);
@@ -184,7 +184,7 @@ TEST(Tables, GradientsAreScatteredToTheirRows) {
     for (const auto& [name, values] : s.numbers) got[name].resize(values.size());
     s.weights.add_gradients(
         flat.data(), [&](const std::string& name) { return got.at(name).data(); }, 1);
-    for (const auto& [name, values] : wanted) {
+    for (const auto& [name, values] : expected) {
       Errors errors;
       for (std::size_t i = 0; i < values.size(); ++i) errors.add(values[i], got.at(name)[i], plain.at(name)[i]);
       errors.expect_small(of.name + ", " + name);
