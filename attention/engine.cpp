@@ -13,7 +13,7 @@ std::unique_ptr<Engine> make_engine(const ModelPlan& plan, const Device& device,
     case Device::Kind::cpu: return make_cpu_engine(plan, device.threads, precision);
     case Device::Kind::cuda: return make_cuda_engine(plan, device.number, precision);
   }
-  throw std::invalid_argument("a device of no kind");
+  throw std::invalid_argument("unknown kind of device");
 }
 
 std::string why_unusable(const Device& device, Precision precision) {
@@ -21,7 +21,7 @@ std::string why_unusable(const Device& device, Precision precision) {
     case Device::Kind::cpu: return cpu::why_unusable(precision);
     case Device::Kind::cuda: return cuda::why_unusable(device.number);
   }
-  throw std::invalid_argument("a device of no kind");
+  throw std::invalid_argument("unknown kind of device");
 }
 
 UsedPrecision used_precision(const Device& device, Precision asked) {

@@ -1,4 +1,4 @@
-# cmake --install: programs, public headers as include/molgraph/NAME.hpp, their libraries, and the package for
+# cmake --install: programs, public headers below include/molgraph, their libraries, and the package for
 # find_package(molgraph) with the Find modules that it needs.
 include(CMakePackageConfigHelpers)
 set(_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/molgraph)
@@ -11,6 +11,7 @@ set(MOLGRAPH_PUBLIC_HEADERS
   apps/scoring/predictor.hpp             # runs -> predictions and embeddings
   apps/scoring/domain_place.hpp          # applicability domain of a molecule
   apps/scoring/explanation.hpp           # attributions
+  attention/spec/device.hpp              # CPU or GPU
   attention/spec/precision.hpp           # precision of the predictor's arithmetic
   featurize/smiles/smiles.hpp            # SMILES and SDF -> graphs
   featurize/graph/error.hpp              # exceptions
@@ -21,28 +22,12 @@ set(MOLGRAPH_PUBLIC_HEADERS
   datasets/store/molecule_set.hpp
   datasets/store/store.hpp               # graphs <-> HDF5
   datasets/tables/task.hpp)
-# Users include <molgraph/store.hpp>, regardless of the header's folder: the headers' own includes are rewritten
-# accordingly.
-set(_public_dir ${CMAKE_BINARY_DIR}/public_headers/molgraph)
-file(REMOVE_RECURSE ${_public_dir})
+# Users include <molgraph/apps/scoring/predictor.hpp>. The headers keep their places in the tree below include/molgraph,
+# which is an include directory of the targets.
 foreach(_header IN LISTS MOLGRAPH_PUBLIC_HEADERS)
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${_header})
-  file(READ ${_header} _text)
-  foreach(_other IN LISTS MOLGRAPH_PUBLIC_HEADERS)
-    cmake_path(GET _other FILENAME _name)
-    string(REPLACE "#include \"${_other}\"" "#include \"molgraph/${_name}\"" _text "${_text}")
-  endforeach()
-  string(REPLACE "#include \"molgraph/" "" _others "${_text}")
-  if(_others MATCHES "#include \"([^\"]*)\"")
-    message(FATAL_ERROR "${_header} is installed but includes ${CMAKE_MATCH_1}, which is not: see MOLGRAPH_PUBLIC_HEADERS")
-  endif()
-  cmake_path(GET _header FILENAME _name)
-  if(EXISTS ${_public_dir}/${_name})
-    message(FATAL_ERROR "two public headers have the name ${_name}")
-  endif()
-  file(WRITE ${_public_dir}/${_name} "${_text}")
+  cmake_path(GET _header PARENT_PATH _folder)
+  install(FILES ${_header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/molgraph/${_folder})
 endforeach()
-install(DIRECTORY ${_public_dir} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
 # The libraries of these headers: molgraph::predictor and everything that it links. The training library is not
 # installed.

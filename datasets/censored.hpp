@@ -5,7 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "datasets/load.hpp"
+#include "datasets/load_options.hpp"
+#include "datasets/loaded_data.hpp"
 
 namespace molgraph {
 

@@ -15,9 +15,9 @@
 namespace molgraph {
 namespace {
 
-constexpr std::int64_t kMostRows = 200;
-constexpr std::size_t kFewestRows = 20, kFewestValues = 4;
-constexpr int kMostCompared = 150;      ///< atoms: descriptors of larger molecules are slow
+constexpr std::int64_t kMaxRows = 200;
+constexpr std::size_t kMinRows = 20, kMinValues = 4;
+constexpr int kMaxCompared = 150;       ///< atoms: descriptors of larger molecules are slow
 constexpr double kOtherVersion = 1e-4;  ///< relative: atomic masses differ between RDKit versions
 
 /// Half a unit of the cell's last digit: 0.05 for "1.5", 5e-8 for "1.5e-6".
@@ -57,9 +57,9 @@ struct Comparison {
 
   /// The descriptor that the column contains; nothing if there are too few values to decide.
   std::optional<std::size_t> found() const {
-    if (values.size() < kFewestRows || different(values) < kFewestValues) return std::nullopt;
+    if (values.size() < kMinRows || different(values) < kMinValues) return std::nullopt;
     for (std::size_t k = 0; k < alike.size(); ++k)
-      if (different(of_alike[k]) >= kFewestValues) return alike[k];
+      if (different(of_alike[k]) >= kMinValues) return alike[k];
     return std::nullopt;
   }
 };
@@ -82,7 +82,7 @@ void mark_descriptors(const std::string& path, const TableOptions& options, cons
   }
   std::optional<Featurizer> featurizer;
   try {
-    featurizer.emplace(FeaturizerOptions{}, FeaturizerLimits{.max_atoms = kMostCompared},
+    featurizer.emplace(FeaturizerOptions{}, FeaturizerLimits{.max_atoms = kMaxCompared},
                        FeaturizerExtras{.descriptors = true});
   } catch (const FileError&) {
     return;
@@ -92,7 +92,7 @@ void mark_descriptors(const std::string& path, const TableOptions& options, cons
   TableReader reader(path, quiet);
   TableRow row;
   const auto is_open = [](const Comparison& one) { return !one.alike.empty(); };
-  for (std::int64_t r = 0; r < kMostRows && std::ranges::any_of(comparisons, is_open) && reader.next(row); ++r) {
+  for (std::int64_t r = 0; r < kMaxRows && std::ranges::any_of(comparisons, is_open) && reader.next(row); ++r) {
     if (!row.problem.empty()) continue;
     const FeaturizeResult read = row.mol_block.empty()
                                      ? featurizer->smiles(row.cells[static_cast<std::size_t>(reader.smiles_column())])

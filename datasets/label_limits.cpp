@@ -6,10 +6,10 @@
 namespace molgraph {
 namespace {
 
-constexpr std::size_t kFewestLimited = 20;  ///< labels of a target
-constexpr std::size_t kFewestOfSide = 10;   ///< fewest labels of a side for its own deviation
-constexpr double kMostDeviations = 10, kMostLogDeviations = 7, kGap = 2;
-constexpr std::size_t kMostSuspicious = 3;         ///< labels per side
+constexpr std::size_t kMinLimited = 20;  ///< labels of a target
+constexpr std::size_t kMinOfSide = 10;   ///< fewest labels of a side for its own deviation
+constexpr double kMaxDeviations = 10, kMaxLogDeviations = 7, kGap = 2;
+constexpr std::size_t kMaxSuspicious = 3;          ///< labels per side
 constexpr std::size_t kLabelsPerSuspicious = 100;  ///< in large tables: one suspicious label per this many
 
 /// Median of ascending numbers.
@@ -35,7 +35,7 @@ struct LabelsOfTarget {
   /// Deviation of a side, measured by distance(label).
   template <class Distance>
   double deviation(const std::vector<double>& side, const Distance& distance) const {
-    return middle_of(distances_of(side.size() < kFewestOfSide ? all : side, distance));
+    return middle_of(distances_of(side.size() < kMinOfSide ? all : side, distance));
   }
   /// True if no label has the opposite sign of the median (never for a median of 0).
   bool one_sign() const { return median > 0 ? all.front() >= 0 : median < 0 && all.back() <= 0; }
@@ -54,10 +54,10 @@ Side side_of(const std::vector<double>& labels, const LabelsOfTarget& target) {
   const auto distance = [&](double label) { return std::abs(label - median); };
   Side side{.deviation = target.deviation(labels, distance)};
   if (!(side.deviation > 0)) return {};
-  side.far = kMostDeviations * side.deviation;
+  side.far = kMaxDeviations * side.deviation;
   if (target.one_sign()) {
     const double logarithm =
-        kMostLogDeviations * target.deviation(labels, [&](double label) { return std::abs(std::log(label / median)); });
+        kMaxLogDeviations * target.deviation(labels, [&](double label) { return std::abs(std::log(label / median)); });
     const bool outwards = std::abs(labels.back()) > std::abs(median);  // away from 0
     side.far = std::max(side.far, std::abs(median) * (outwards ? std::expm1(logarithm) : -std::expm1(-logarithm)));
   }
@@ -65,7 +65,7 @@ Side side_of(const std::vector<double>& labels, const LabelsOfTarget& target) {
   for (std::size_t i = 0; i < labels.size(); ++i) {
     const double inner = i == 0 ? 0 : distance(labels[i - 1]);
     if (distance(labels[i]) <= side.far || distance(labels[i]) < kGap * inner) continue;
-    if (labels.size() - i <= std::max(kMostSuspicious, target.all.size() / kLabelsPerSuspicious))
+    if (labels.size() - i <= std::max(kMaxSuspicious, target.all.size() / kLabelsPerSuspicious))
       side.limit = i == 0 ? median : labels[i - 1];
     break;
   }
@@ -75,7 +75,7 @@ Side side_of(const std::vector<double>& labels, const LabelsOfTarget& target) {
 /// Limits of ascending labels.
 LabelLimits limits_of(const std::vector<double>& labels) {
   LabelLimits limits;
-  if (labels.size() < kFewestLimited) return limits;
+  if (labels.size() < kMinLimited) return limits;
   limits.median = middle_of(labels);
   const auto [first, last] = std::equal_range(labels.begin(), labels.end(), limits.median);
   const std::vector<double> under(std::make_reverse_iterator(first), labels.rend()), over(last, labels.end());

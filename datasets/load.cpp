@@ -105,7 +105,8 @@ SourcePlan make_plan(const LoadOptions& options) {
   const std::string known = named_dataset(options.paths);
   if (options.corpus && !known.empty())  // before it is searched for and downloaded
     throw UsageError("'" + options.paths[0] + "' is a named data set; a corpus must be tables or a store");
-  if (!known.empty()) plan = plan_named(options.paths[0], options);
+  if (!known.empty())
+    plan = plan_named({options.paths[0], options.subset, options.data_dir, options.table, options.download});
   const bool named = plan.has_value();
   if (!named) plan = plan_tables(options);
   if (named && !options.auxiliary_columns.empty())
@@ -292,7 +293,7 @@ LoadedData load_data(const LoadOptions& options, const std::function<void(std::i
   add_warnings(data, options);
   draw_calibration(data, options, first_rows);
   if (source.has_parts()) first_rows.clear();  // they cover only the training set
-  set_rounds(data, options, first_rows, keys);
+  set_member_splits(data, options, first_rows, keys);
   set_inner_folds(data, options, std::move(first_rows), std::move(keys));
   if (options.require_targets) leave_out_unlabelled(data);
   return data;
@@ -302,7 +303,7 @@ StoreReport load_to_store(const LoadOptions& options, const std::string& path, c
                           const std::function<void(std::int64_t, std::int64_t)>& progress,
                           const std::function<void(const RejectedRow&)>& rejected) {
   if (is_store(options.paths)) throw UsageError(options.paths[0] + ": is already a store");
-  if (options.rounds > 0) throw UsageError("a store contains only the validation set of its split");
+  if (options.member_splits > 0) throw UsageError("a store contains only the validation set of its split");
   RowSource source(announced(make_plan(options), options), options);
   StoreReport report;
   report.task = source.task();

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "datasets/catalogue/catalogue.hpp"
-#include "datasets/load.hpp"
+#include "datasets/load_options.hpp"
 
 namespace molgraph {
 

@@ -124,7 +124,7 @@ ComputedSplits split_units(const LoadOptions& options, const SplitBasis& basis) 
   return computed;
 }
 
-constexpr const char* kRoundsAndFolds =
+constexpr const char* kMemberSplitsAndFolds =
     "several validation sets require a single split, without --folds and without several splits in --splits-file";
 
 /// Kind of a split (or of folds), derived from the name that computed_splits() gave it, which may come from a store, or
@@ -190,8 +190,9 @@ void check_split_options(const LoadOptions& o) {
   if (!o.splits_file.empty() && (o.split != SplitKind::automatic || !o.splits_column.empty() || o.folds > 0))
     throw UsageError("--splits-file cannot be combined with --split-type, --splits-column or --folds");
   if (o.folds < 0 || o.folds == 1) throw UsageError("--folds must be at least 2");
-  if (o.rounds < 0 || o.rounds == 1) throw UsageError("there must be at least 2 validation sets, or none");
-  if (o.rounds > 0 && o.folds > 0) throw UsageError(kRoundsAndFolds);
+  if (o.member_splits < 0 || o.member_splits == 1)
+    throw UsageError("there must be at least 2 validation sets, or none");
+  if (o.member_splits > 0 && o.folds > 0) throw UsageError(kMemberSplitsAndFolds);
   if (o.folds > 0 && (o.split == SplitKind::published || o.split == SplitKind::column || looks_ahead(o.split)))
     throw UsageError("--folds computes its own splits; use --split-type random, scaffold, scaffold-balanced or group");
 }
@@ -321,30 +322,30 @@ std::vector<Split> dealt(const LoadedData& data, const Pool& pool, std::size_t c
 
 }  // namespace
 
-void set_rounds(LoadedData& data, const LoadOptions& options, std::vector<std::int64_t> first_rows,
-                std::vector<std::string> groups) {
-  if (options.rounds == 0) return;
-  if (!data.folds.empty()) throw UsageError(kRoundsAndFolds);
-  std::size_t count = static_cast<std::size_t>(options.rounds);
+void set_member_splits(LoadedData& data, const LoadOptions& options, std::vector<std::int64_t> first_rows,
+                       std::vector<std::string> groups) {
+  if (options.member_splits == 0) return;
+  if (!data.folds.empty()) throw UsageError(kMemberSplitsAndFolds);
+  std::size_t count = static_cast<std::size_t>(options.member_splits);
   const SplitKind kind = kind_of_name(data.split_name);
   if (has_one_validation_part(kind, groups)) {
-    data.rounds.assign(count, data.split);
+    data.member_splits.assign(count, data.split);
     data.notes.push_back("all " + std::to_string(count) + " validation sets are that of the split: " +
                          (looks_ahead(kind) ? "a model must not be trained on later rows than those it predicts"
                                             : "its groups are no longer known"));
     return;
   }
   const Pool pool = pool_of(data, options, std::move(first_rows), std::move(groups), kind);
-  if (const auto fewest = static_cast<std::size_t>(options.fewest_rounds); fewest > 0)
+  if (const auto fewest = static_cast<std::size_t>(options.min_member_splits); fewest > 0)
     count = std::min(count, std::max(fewest, pool.apart));
   if (pool.apart < count)
     throw DataError(data.set.source.name + ": the training and validation sets have " +
                     with_commas(pool.units.count()) + " molecules" +
                     (kind == SplitKind::random ? "" : " of " + std::to_string(pool.apart) + " " + pool.what) +
                     ", too few for " + std::to_string(count) + " validation sets");
-  data.rounds = dealt(data, pool, count, options.seed);
+  data.member_splits = dealt(data, pool, count, options.seed);
   const auto [least, most] =
-      std::ranges::minmax_element(data.rounds, {}, [](const Split& round) { return round.valid.size(); });
+      std::ranges::minmax_element(data.member_splits, {}, [](const Split& member) { return member.valid.size(); });
   const auto text = [](std::size_t number) { return with_commas(static_cast<std::int64_t>(number)); };
   data.notes.push_back(std::to_string(count) + " validation sets of " + text(least->valid.size()) +
                        (least->valid.size() == most->valid.size() ? "" : " to " + text(most->valid.size())) +
@@ -355,8 +356,8 @@ void set_rounds(LoadedData& data, const LoadOptions& options, std::vector<std::i
 void set_inner_folds(LoadedData& data, const LoadOptions& options, std::vector<std::int64_t> first_rows,
                      std::vector<std::string> groups) {
   const SplitKind kind = kind_of_name(data.split_name);
-  data.may_have_inner_folds =
-      data.folds.empty() && data.rounds.empty() && !data.split.valid.empty() && !has_one_validation_part(kind, groups);
+  data.may_have_inner_folds = data.folds.empty() && data.member_splits.empty() && !data.split.valid.empty() &&
+                              !has_one_validation_part(kind, groups);
   if (options.inner_folds == 0 || !data.may_have_inner_folds) return;
   if (options.needs_inner_folds && !options.needs_inner_folds(data)) return;
   const Pool pool = pool_of(data, options, std::move(first_rows), std::move(groups), kind);

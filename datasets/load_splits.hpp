@@ -7,7 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "datasets/load.hpp"
+#include "datasets/load_options.hpp"
+#include "datasets/loaded_data.hpp"
 
 namespace molgraph {
 
@@ -50,12 +51,12 @@ inline constexpr const char* kStratifiedNote = "random splits are stratified by 
 void set_splits(LoadedData& data, ComputedSplits computed);
 
 /// Moves LoadOptions::calibration_share of the training set's molecules to the calibration set, drawn at random as in
-/// take_valid_from_train(). Does nothing if the share is 0. `first_rows` as for set_rounds(). Throws UsageError if
-/// there are several splits, DataError if either set would be empty.
+/// take_valid_from_train(). Does nothing if the share is 0. `first_rows` as for set_member_splits(). Throws UsageError
+/// if there are several splits, DataError if either set would be empty.
 void draw_calibration(LoadedData& data, const LoadOptions& options, const std::vector<std::int64_t>& first_rows);
 
-/// Sets LoadedData::rounds to K = LoadOptions::rounds splits (fewer, down to `fewest_rounds`, if there are too few
-/// molecules, scaffolds or groups). Call it once `split` is final. Does nothing if K is 0.
+/// Sets LoadedData::member_splits to K = LoadOptions::member_splits splits (fewer, down to `min_member_splits`, if
+/// there are too few molecules, scaffolds or groups). Call it once `split` is final. Does nothing if K is 0.
 ///
 /// All K splits have the test set of `split`. Their validation sets are disjoint and together are the training and
 /// validation sets of `split` without rows of weight 0; the training set of each is the rest. Rows of one molecule stay
@@ -67,14 +68,14 @@ void draw_calibration(LoadedData& data, const LoadOptions& options, const std::v
 /// `first_rows`: as in SplitBasis, for the whole set; empty = first_rows_of(). `groups` [G]: cells of the group column;
 /// empty = not known. Throws UsageError if there are several splits, DataError if there are fewer molecules (scaffolds,
 /// groups) than K.
-void set_rounds(LoadedData& data, const LoadOptions& options, std::vector<std::int64_t> first_rows,
-                std::vector<std::string> groups);
+void set_member_splits(LoadedData& data, const LoadOptions& options, std::vector<std::int64_t> first_rows,
+                       std::vector<std::string> groups);
 
 /// Sets LoadedData::inner to LoadOptions::inner_folds splits, or fewer if there are fewer molecules (scaffolds,
-/// groups). Their validation sets are made as in set_rounds(), so each molecule of the training and validation sets is
-/// held out once. There are no inner folds with several splits or rounds, without a validation set, for a split by time
-/// or order and for one by groups that are not known. LoadedData::may_have_inner_folds is then false; it is set even if
-/// no inner folds are requested.
+/// groups). Their validation sets are made as in set_member_splits(), so each molecule of the training and validation
+/// sets is held out once. There are no inner folds with several splits or members' splits, without a validation set,
+/// for a split by time or order and for one by groups that are not known. LoadedData::may_have_inner_folds is then
+/// false; it is set even if no inner folds are requested.
 void set_inner_folds(LoadedData& data, const LoadOptions& options, std::vector<std::int64_t> first_rows,
                      std::vector<std::string> groups);
 

@@ -348,7 +348,7 @@ LoadedData load_from_store(const LoadOptions& options) {
     data.warnings.push_back(std::to_string(set.rejected.size()) + " rows of the store's source were rejected");
   add_warnings(data, options);
   draw_calibration(data, options, {});
-  set_rounds(data, options, {}, {});
+  set_member_splits(data, options, {}, {});
   set_inner_folds(data, options, {}, {});
   if (options.require_targets) leave_out_unlabelled(data);
   return data;

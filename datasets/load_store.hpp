@@ -1,7 +1,8 @@
 // Loading of a store, that is, a featurised data set.
 #pragma once
 
-#include "datasets/load.hpp"
+#include "datasets/load_options.hpp"
+#include "datasets/loaded_data.hpp"
 
 namespace molgraph {
 

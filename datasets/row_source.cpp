@@ -94,7 +94,7 @@ RowSource::RowSource(SourcePlan plan, const LoadOptions& options)
   }
   scan();
   const bool by_default = !options.descriptors && featurizer_.descriptors != DescriptorSet::none;
-  if (by_default && (rows_ > kMostRowsWithDescriptors || !task_.has(TaskKind::regression))) {
+  if (by_default && (rows_ > kMaxRowsWithDescriptors || !task_.has(TaskKind::regression))) {
     featurizer_.descriptors = DescriptorSet::none;
     featurize_ = Featurizer(featurizer_, options.limits);
   }

@@ -12,7 +12,7 @@
 
 #include "datasets/catalogue/catalogue.hpp"
 #include "datasets/duplicates.hpp"
-#include "datasets/load.hpp"
+#include "datasets/load_options.hpp"
 #include "datasets/tables/spool.hpp"
 #include "datasets/tables/targets.hpp"
 #include "featurize/smiles/smiles.hpp"

@@ -11,10 +11,10 @@
 namespace molgraph {
 namespace {
 
-constexpr std::size_t kNamesShown = 5;     ///< column names in a message
-constexpr std::size_t kMostWatched = 200;  ///< columns of a table that are searched for split words
+constexpr std::size_t kNamesShown = 5;    ///< column names in a message
+constexpr std::size_t kMaxWatched = 200;  ///< columns of a table that are searched for split words
 /// Most columns whose values are kept for recognising identifiers and descriptors; limits memory.
-constexpr std::size_t kMostJudged = 1000;
+constexpr std::size_t kMaxJudged = 1000;
 
 }  // namespace
 
@@ -52,14 +52,14 @@ void RowSource::find_targets(const TableReader& reader, const ColumnNames& names
     return std::ranges::count_if(columns, [&](const auto& one) { return lower(trim(one)) == lower(trim(name)); }) == 1;
   };
   others.insert(others.end(), candidates.begin(), candidates.end());
-  const bool watches = gives_hint_of_parts() && columns.size() <= kMostWatched;
+  const bool watches = gives_hint_of_parts() && columns.size() <= kMaxWatched;
   for (int c = 0; watches && c < static_cast<int>(columns.size()); ++c)
     if (std::ranges::find(others, c) == others.end() && is_only_one(columns[static_cast<std::size_t>(c)]))
       watched.push_back(c);
   for (const int c :
        options_.corpus ? new_columns(columns, candidates, stats, shown_[input_columns_.size() - 1]) : candidates) {
     stats.push_back({.name = columns[static_cast<std::size_t>(c)]});
-    stats.back().is_judged = candidates.size() <= kMostJudged;
+    stats.back().is_judged = candidates.size() <= kMaxJudged;
     stats.back().keep_labels = plan_.task == TaskKind::multiclass || !options_.positive.empty();
   }
   for (const auto* some : {&watched, &auxiliary})  // choose_columns() expects the auxiliary ones last
@@ -140,7 +140,7 @@ void RowSource::choose_columns(std::vector<ColumnStats>& stats) {
   const bool named = !plan_.target_columns.empty();
   const auto found = std::ranges::count_if(stats, &ColumnStats::is_found);
   for (std::vector<int>& places : target_columns_) places.resize(stats.size(), -1);  // later tables may have more
-  if (!named && !plan_.named && found > 1 && found <= static_cast<std::ptrdiff_t>(kMostJudged))
+  if (!named && !plan_.named && found > 1 && found <= static_cast<std::ptrdiff_t>(kMaxJudged))
     for (std::size_t t = 0; t < (options_.corpus ? target_columns_.size() : 1); ++t)
       mark_descriptors(plan_.tables[t].path, table_options(t), target_columns_[t], stats);
   if (options_.corpus) check_named(stats);

@@ -47,7 +47,7 @@ void leave_out_unlabelled(LoadedData& data) {
     return static_cast<std::int64_t>(left_out);
   };
   const std::int64_t left_out = clean(data.split);
-  for (auto* splits : {&data.folds, &data.rounds, &data.inner})
+  for (auto* splits : {&data.folds, &data.member_splits, &data.inner})
     for (Split& one : *splits) clean(one);
   if (left_out > 0)
     data.notes.push_back(with_commas(left_out) + (left_out == 1 ? " training row has" : " training rows have") +

@@ -1,7 +1,7 @@
 // Removal of rows without weight or label from the training set.
 #pragma once
 
-#include "datasets/load.hpp"
+#include "datasets/loaded_data.hpp"
 
 namespace molgraph {
 

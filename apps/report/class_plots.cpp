@@ -15,21 +15,21 @@ namespace {
 constexpr std::size_t kBins = 10, kPointsShown = 300, kRowsShown = 21, kClassesShown = 20;
 
 /// A predicted probability, and whether the predicted event is true.
-struct Said {
+struct Predicted {
   double probability;
-  bool so;
+  bool positive;
 };
 
 /// For a binary target, in descending order of probability.
-std::vector<Said> said_of(const ReportFacts& facts, std::size_t t) {
+std::vector<Predicted> predicted_of(const ReportFacts& facts, std::size_t t) {
   const PartRows& rows = facts.judged();
   const std::size_t targets = facts.task.names.size();
-  std::vector<Said> all;
+  std::vector<Predicted> all;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    const double label = rows.labels[i * targets + t], said = rows.predictions[i * targets + t];
-    if (std::isfinite(label) && std::isfinite(said)) all.push_back({said, label > 0.5});
+    const double label = rows.labels[i * targets + t], predicted = rows.predictions[i * targets + t];
+    if (std::isfinite(label) && std::isfinite(predicted)) all.push_back({predicted, label > 0.5});
   }
-  std::ranges::stable_sort(all, [](const Said& a, const Said& b) { return a.probability > b.probability; });
+  std::ranges::stable_sort(all, [](const Predicted& a, const Predicted& b) { return a.probability > b.probability; });
   return all;
 }
 
@@ -38,23 +38,23 @@ struct Threshold {
 };
 
 /// One per distinct probability, from the highest. Both classes must be present.
-std::vector<Threshold> thresholds_of(const std::vector<Said>& said) {
-  const auto positives = static_cast<double>(std::ranges::count_if(said, &Said::so));
-  const double negatives = static_cast<double>(said.size()) - positives;
+std::vector<Threshold> thresholds_of(const std::vector<Predicted>& predicted) {
+  const auto positives = static_cast<double>(std::ranges::count_if(predicted, &Predicted::positive));
+  const double negatives = static_cast<double>(predicted.size()) - positives;
   std::vector<Threshold> all{{1, 0, 0, 1}};
   double right = 0, wrong = 0;
-  for (std::size_t k = 0; k < said.size(); ++k) {
-    (said[k].so ? right : wrong) += 1;
-    if (k + 1 < said.size() && said[k + 1].probability == said[k].probability) continue;
-    all.push_back({said[k].probability, wrong / negatives, right / positives, right / (right + wrong)});
+  for (std::size_t k = 0; k < predicted.size(); ++k) {
+    (predicted[k].positive ? right : wrong) += 1;
+    if (k + 1 < predicted.size() && predicted[k + 1].probability == predicted[k].probability) continue;
+    all.push_back({predicted[k].probability, wrong / negatives, right / positives, right / (right + wrong)});
   }
   if (all.size() > 1) all.front().precision = all[1].precision;
   return all;
 }
 
-bool has_both(const std::vector<Said>& said) {
-  const auto positives = static_cast<std::size_t>(std::ranges::count_if(said, &Said::so));
-  return positives > 0 && positives < said.size();
+bool has_both(const std::vector<Predicted>& predicted) {
+  const auto positives = static_cast<std::size_t>(std::ranges::count_if(predicted, &Predicted::positive));
+  return positives > 0 && positives < predicted.size();
 }
 
 template <class One>
@@ -66,17 +66,17 @@ std::vector<One> thinned(const std::vector<One>& all, std::size_t most) {
 }
 
 struct Bin {
-  double said = 0;
-  std::int64_t so = 0, count = 0;
+  double predicted = 0;
+  std::int64_t positive = 0, count = 0;
 };
 
 /// Ten bins of equal width, as for the expected calibration error.
-std::array<Bin, kBins> bins_of(const std::vector<Said>& said) {
+std::array<Bin, kBins> bins_of(const std::vector<Predicted>& predicted) {
   std::array<Bin, kBins> bins{};
-  for (const Said& one : said) {
+  for (const Predicted& one : predicted) {
     Bin& bin = bins[std::min(static_cast<std::size_t>(std::max(0.0, one.probability) * kBins), kBins - 1)];
-    bin.said += one.probability;
-    bin.so += one.so;
+    bin.predicted += one.probability;
+    bin.positive += one.positive;
     ++bin.count;
   }
   return bins;
@@ -85,7 +85,7 @@ std::array<Bin, kBins> bins_of(const std::vector<Said>& said) {
 /// One target of a plot.
 struct Shown {
   std::string name;  ///< of the target, "" if there is only one
-  std::vector<Said> said;
+  std::vector<Predicted> predicted;
 };
 
 std::string curve_figure(const std::vector<Shown>& shown, const std::string& part, bool roc) {
@@ -101,8 +101,8 @@ std::string curve_figure(const std::vector<Shown>& shown, const std::string& par
                   : std::vector<std::string>{"Probability at least", "Recall", "Precision"}};
   int style = 0;
   for (const Shown& one : shown) {
-    if (!has_both(one.said)) continue;
-    const std::vector<Threshold> all = thresholds_of(one.said);
+    if (!has_both(one.predicted)) continue;
+    const std::vector<Threshold> all = thresholds_of(one.predicted);
     std::vector<PlotPoint> points;
     for (const Threshold& at : thinned(all, kPointsShown))
       points.push_back(roc ? PlotPoint{at.false_rate, at.recall} : PlotPoint{at.recall, at.precision});
@@ -111,8 +111,8 @@ std::string curve_figure(const std::vector<Shown>& shown, const std::string& par
       table.rows.push_back({(one.name.empty() ? "" : escaped(one.name) + ", ") + number_html(at.probability),
                             number_html(roc ? at.false_rate : at.recall), number_html(roc ? at.recall : at.precision)});
     if (roc) continue;
-    const double share =
-        static_cast<double>(std::ranges::count_if(one.said, &Said::so)) / static_cast<double>(one.said.size());
+    const double share = static_cast<double>(std::ranges::count_if(one.predicted, &Predicted::positive)) /
+                         static_cast<double>(one.predicted.size());
     plot.guide({0, share}, {1, share}, style == 1 ? "share of positives" : "");
   }
   if (style == 0) return {};
@@ -130,13 +130,13 @@ std::string reliability_figure(const std::vector<Shown>& shown, const std::strin
   for (const Shown& one : shown) {
     std::vector<PlotPoint> points;
     std::vector<PlotBar> bars;
-    for (const Bin& bin : bins_of(one.said)) {
+    for (const Bin& bin : bins_of(one.predicted)) {
       if (bin.count == 0) continue;
-      const Estimate share = wilson(bin.so, bin.count);
-      const double said = bin.said / static_cast<double>(bin.count);
-      points.push_back({said, share.value});
-      bars.push_back({said, share.low, share.high});
-      table.rows.push_back({(one.name.empty() ? "" : escaped(one.name) + ", ") + number_html(said),
+      const Estimate share = wilson(bin.positive, bin.count);
+      const double predicted = bin.predicted / static_cast<double>(bin.count);
+      points.push_back({predicted, share.value});
+      bars.push_back({predicted, share.low, share.high});
+      table.rows.push_back({(one.name.empty() ? "" : escaped(one.name) + ", ") + number_html(predicted),
                             with_thousands(bin.count), estimate_html(share)});
     }
     if (points.empty()) continue;
@@ -148,11 +148,11 @@ std::string reliability_figure(const std::vector<Shown>& shown, const std::strin
   return figure(plot.svg(), "Reliability; bars: 95&nbsp;% intervals of the share (Wilson 1927).", table);
 }
 
-std::vector<Said> likeliest(const ReportFacts& facts, std::size_t t) {
+std::vector<Predicted> likeliest(const ReportFacts& facts, std::size_t t) {
   const PartRows& rows = facts.judged();
   const auto classes = static_cast<std::size_t>(facts.task.classes);
   const std::size_t targets = facts.task.names.size();
-  std::vector<Said> all;
+  std::vector<Predicted> all;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const double label = rows.labels[i * targets + t];
     const double* row = rows.predictions.data() + (i * targets + t) * classes;
@@ -185,30 +185,31 @@ std::string confusion_table(const ReportFacts& facts, std::size_t t) {
   for (std::size_t c = 0; c < classes; ++c) table.head.push_back(class_name(facts.task, c));
   for (std::size_t c = 0; c < classes; ++c) {
     table.rows.push_back({class_name(facts.task, c)});
-    for (std::size_t said = 0; said < classes; ++said)
-      table.rows.back().push_back(with_thousands(count[c * classes + said]));
+    for (std::size_t predicted = 0; predicted < classes; ++predicted)
+      table.rows.back().push_back(with_thousands(count[c * classes + predicted]));
   }
   return table.html();
 }
 
 std::vector<Shown> shown_of(const ReportFacts& facts, TaskKind kind,
-                            const std::function<std::vector<Said>(std::size_t)>& said) {
+                            const std::function<std::vector<Predicted>(std::size_t)>& predicted) {
   std::vector<Shown> shown;
   for (const std::size_t t : shown_targets(facts, kind))
-    shown.push_back({facts.task.names.size() > 1 ? cut_short(facts.task.names[t], 40) : "", said(t)});
+    shown.push_back({facts.task.names.size() > 1 ? cut_short(facts.task.names[t], 40) : "", predicted(t)});
   return shown;
 }
 
 }  // namespace
 
 std::string binary_plots(const ReportFacts& facts) {
-  const std::vector<Shown> shown = shown_of(facts, TaskKind::binary, [&](std::size_t t) { return said_of(facts, t); });
+  const std::vector<Shown> shown =
+      shown_of(facts, TaskKind::binary, [&](std::size_t t) { return predicted_of(facts, t); });
   const std::string part = kSetNames[facts.judged_part()];
   std::string missing;
   for (const Shown& one : shown)
-    if (!has_both(one.said))
+    if (!has_both(one.predicted))
       missing += "<p class=\"warn\">" + (one.name.empty() ? "The target" : escaped(one.name)) + " has " +
-                 (one.said.empty() ? "no label" : "only one class") + " in the " + part +
+                 (one.predicted.empty() ? "no label" : "only one class") + " in the " + part +
                  " set, so there is no ROC curve and no precision-recall curve.</p>\n";
   const std::string label = facts.task.positive_label();
   return missing + "<div class=\"plots\">" + curve_figure(shown, part, true) + curve_figure(shown, part, false) +

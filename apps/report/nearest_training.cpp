@@ -16,7 +16,7 @@ FeaturizerOptions without_descriptors(FeaturizerOptions options) {
 
 NearestTraining::NearestTraining(Domain domain, const FeaturizerOptions& featurizer)
     : fingerprints_(domain.bits), labels_(std::move(domain.labels).value()),
-      featurizer_(without_descriptors(featurizer), {.max_atoms = kMostAtoms}, {.fingerprint = true}) {}
+      featurizer_(without_descriptors(featurizer), {.max_atoms = kMaxAtoms}, {.fingerprint = true}) {}
 
 std::optional<NearestTraining::Found> NearestTraining::find(const std::string& smiles) const {
   const FeaturizeResult read = featurizer_.smiles(smiles);

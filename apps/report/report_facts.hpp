@@ -92,9 +92,9 @@ struct ReportFacts {
   std::size_t judged_part() const { return &judged() == &test ? 2 : 1; }
 };
 
-/// Collects the facts from the files of a run directory of any version. Omits what is missing; values from the
-/// results.csv of earlier versions have no intervals. For folds, `valid` and `test` are the concatenated sets of all
-/// folds, predicted by each fold's own model. Throws FileError if a file is damaged or there is no model.
+/// Collects the facts from the files of a run directory. Omits what is missing. For folds, `valid` and `test` are the
+/// concatenated sets of all folds, predicted by each fold's own model. Throws FileError if a file is damaged or there
+/// is no model.
 ReportFacts facts_of_run(const std::string& folder, int threads = 0);
 
 }  // namespace molgraph

@@ -96,7 +96,7 @@ std::vector<Fingerprint> fingerprints_of(const MoleculeSet& set, const std::vect
                                          int threads) {
   FeaturizerOptions options = set.featurizer;
   options.descriptors = DescriptorSet::none;
-  const Featurizer featurizer(options, {.max_atoms = kMostAtoms}, {.fingerprint = true});
+  const Featurizer featurizer(options, {.max_atoms = kMaxAtoms}, {.fingerprint = true});
   std::vector<Fingerprint> all(molecules.size());
   parallel_for(static_cast<std::int64_t>(molecules.size()), kPiece, threads, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
@@ -118,8 +118,8 @@ std::vector<Fingerprint> fingerprints_of(const MoleculeSet& set, const std::vect
 
 void add_similarities(const MoleculeSet& set, const Split& split, std::uint64_t seed, int threads,
                       ReportRecord& record) {
-  if (split.train.empty() || static_cast<std::int64_t>(split.valid.size() + split.test.size()) > kMostJudged) return;
-  const std::vector<std::int64_t> train = sample(split.train, kMostCompared, seed);
+  if (split.train.empty() || static_cast<std::int64_t>(split.valid.size() + split.test.size()) > kMaxJudged) return;
+  const std::vector<std::int64_t> train = sample(split.train, kMaxCompared, seed);
   record.compared = static_cast<std::int64_t>(train.size());
   const std::set<std::int64_t> in_train(split.train.begin(), split.train.end());
   CountIndex index;
@@ -147,12 +147,12 @@ void add_similarities(const MoleculeSet& set, const Split& split, std::uint64_t 
       fingerprints.push_back(own[i]);
     }
   }
-  if (static_cast<std::int64_t>(judged.size()) > kMostTwinned) {
+  if (static_cast<std::int64_t>(judged.size()) > kMaxTwinned) {
     std::vector<std::int64_t> places(judged.size());
     for (std::size_t i = 0; i < places.size(); ++i) places[i] = static_cast<std::int64_t>(i);
     std::vector<Judged> some;
     std::vector<Fingerprint> of_some;
-    for (const std::int64_t i : sample(std::move(places), kMostTwinned, seed)) {
+    for (const std::int64_t i : sample(std::move(places), kMaxTwinned, seed)) {
       some.push_back(judged[static_cast<std::size_t>(i)]);
       of_some.push_back(fingerprints[static_cast<std::size_t>(i)]);
     }

@@ -45,10 +45,10 @@ struct BootstrapOptions {
 };
 
 /// Minimum number of molecules for an interval.
-inline constexpr std::int64_t kFewestResampled = 10;
+inline constexpr std::int64_t kMinResampled = 10;
 /// Maximum total number of drawn labels. More labels reduce the number of resamples; if it falls below
-/// kFewestResamples, there are no intervals.
-inline constexpr std::int64_t kMostDrawn = 30'000'000, kFewestResamples = 100;
+/// kMinResamples, there are no intervals.
+inline constexpr std::int64_t kMaxDrawn = 30'000'000, kMinResamples = 100;
 
 /// `predictions` [n, outputs] in the target's unit or as (class) probabilities, `labels` [n, T], NaN = missing. A
 /// metric of a target is NaN if it has no label, if a prediction is not finite, if the labels are constant (r2 and the

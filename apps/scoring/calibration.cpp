@@ -19,9 +19,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kMostErrors = 2000;  ///< stored errors of a sample
-constexpr double kSmallest = 1e-12;        ///< lower limit of a probability, so that its logarithm is finite
-constexpr int kHalvings = 200;             ///< enough to separate any two doubles
+constexpr std::size_t kMaxErrors = 2000;  ///< stored errors of a sample
+constexpr double kSmallest = 1e-12;       ///< lower limit of a probability, so that its logarithm is finite
+constexpr int kHalvings = 200;            ///< enough to separate any two doubles
 
 constexpr std::array<std::pair<CalibrationPart, const char*>, 4> kParts{{{CalibrationPart::calibration, "calibration"},
                                                                          {CalibrationPart::valid, "valid"},
@@ -109,10 +109,10 @@ std::int64_t ErrorSample::at_most(double most) const {
 ErrorSample error_sample(std::vector<double> errors) {
   std::ranges::sort(errors);
   const auto count = static_cast<std::int64_t>(errors.size());
-  if (errors.size() <= kMostErrors) return {count, std::move(errors)};
+  if (errors.size() <= kMaxErrors) return {count, std::move(errors)};
   ErrorSample sample{count, {}};
-  for (std::int64_t k = 0; k < static_cast<std::int64_t>(kMostErrors); ++k)
-    sample.errors.push_back(errors[static_cast<std::size_t>(rank_of(k, kMostErrors, count) - 1)]);
+  for (std::int64_t k = 0; k < static_cast<std::int64_t>(kMaxErrors); ++k)
+    sample.errors.push_back(errors[static_cast<std::size_t>(rank_of(k, kMaxErrors, count) - 1)]);
   return sample;
 }
 
@@ -190,7 +190,7 @@ Calibration read_calibration(const std::string& path, const Task& task) {
     if (part == kParts.end()) throw FileError(path + ": damaged: \"part\" has an unknown value");
     calibration.part = part->first;
     const Json& members = all.at("members");
-    if (!members.is_number_integer() || members < 1 || members > kMostMembers)
+    if (!members.is_number_integer() || members < 1 || members > kMaxMembers)
       throw FileError(path + ": damaged: \"members\" is not a valid number of models");
     members.get_to(calibration.members);
     const std::vector<BlendTarget> expected = blend_targets(task);

@@ -50,7 +50,7 @@ float DomainSpace::along(const float* embedding, std::size_t axis) const {
 void DomainSpace::stored(std::span<const float> embedding, std::int8_t* to) const {
   assert(embedding.size() == width);
   for (std::size_t a = 0; a < axes(); ++a) {
-    const float steps = std::clamp(along(embedding.data(), a) / step[a], -kMostStored, kMostStored);
+    const float steps = std::clamp(along(embedding.data(), a) / step[a], -kMaxStored, kMaxStored);
     to[a] = static_cast<std::int8_t>(std::lround(steps));
   }
 }
@@ -67,14 +67,14 @@ std::string domain_problem(const Domain& d, std::size_t width, std::size_t targe
   if (count == 0) return "no molecules";
   if (d.space.width != width) return "embeddings of another width than the model's";
   const bool projected = !d.space.projection.empty();
-  if (axes == 0 || axes > kMostDomainAxes || (!projected && axes != width)) return "an invalid number of axes";
+  if (axes == 0 || axes > kMaxDomainAxes || (!projected && axes != width)) return "an invalid number of axes";
   if (projected && (d.space.projection.size() != axes * width || d.space.center.size() != width))
     return "a projection of the wrong size";
   if (!finite(d.space.projection) || !finite(d.space.center) || !finite(d.space.step) ||
       std::ranges::any_of(d.space.step, [](float step) { return step <= 0; }))
     return "an invalid embedding space";
   if (d.embeddings.size() != count * axes) return "the number of embeddings does not match the fingerprints";
-  if (d.own_distances.size() > kMostOwnDistances || !finite(d.own_distances) ||
+  if (d.own_distances.size() > kMaxOwnDistances || !finite(d.own_distances) ||
       !std::ranges::is_sorted(d.own_distances) || (!d.own_distances.empty() && d.own_distances[0] < 0))
     return "invalid distances";
   if (!is_ascending(d.atom_kinds) || !is_ascending(d.ring_systems)) return "a list that is not in ascending order";

@@ -19,8 +19,8 @@ inline constexpr const char* kDomainFile = "domain.safetensors";
 
 /// Maximum number of axes of a stored embedding, with 8 bits per axis. With the fingerprint's 256 bytes, a molecule
 /// takes at most 384 bytes.
-inline constexpr std::size_t kMostDomainAxes = 128;
-inline constexpr float kMostStored = 127;  ///< largest 8-bit value
+inline constexpr std::size_t kMaxDomainAxes = 128;
+inline constexpr float kMaxStored = 127;  ///< largest 8-bit value
 
 /// The space in which distances are measured: the embeddings of the first model (its head's input).
 struct DomainSpace {
@@ -43,14 +43,14 @@ struct Domain {
   DomainSpace space;
   std::vector<std::int8_t> embeddings;   ///< [N, axes]
   std::vector<FingerprintBits> bits;     ///< [N]
-  std::vector<float> own_distances;      ///< ascending: from up to kMostOwnDistances molecules to the nearest other one
+  std::vector<float> own_distances;      ///< ascending: from up to kMaxOwnDistances molecules to the nearest other one
   std::vector<std::uint8_t> atom_kinds;  ///< ascending: values of the first atom column (the element)
   std::vector<std::uint64_t> ring_systems;  ///< ascending: values of ring_systems()
   std::optional<DomainLabels> labels;
 
   std::size_t size() const { return bits.size(); }
 };
-inline constexpr std::size_t kMostOwnDistances = 4096;
+inline constexpr std::size_t kMaxOwnDistances = 4096;
 
 /// Why it is invalid as the domain of a model with `width` and `targets`, as in a damaged file; "" if it is valid.
 std::string domain_problem(const Domain& domain, std::size_t width, std::size_t targets);

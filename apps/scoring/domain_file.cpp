@@ -82,7 +82,7 @@ void write_domain(const std::string& path, const Domain& domain, const Featurize
 
 Domain read_domain(const std::string& path, const ModelConfig& config) {
   const PartnerFile file(path, "training molecules", kDomainKey, config.featurizer);
-  file.check_version(kDomainVersion, kDomainVersion);
+  file.check_version(kDomainVersion);
   Domain domain;
   domain.space.width = file.get<std::size_t>("width");
   const auto bits = file.array<std::uint8_t>("fingerprint");
@@ -113,7 +113,7 @@ std::string domain_file_for(const std::vector<std::string>& runs) {
   std::string file = domain_file_of(runs[0]);
   if (file.empty())
     throw UsageError(runs[0] + " has no applicability domain (domain.safetensors): it was trained with --no-domain " +
-                     "or on too many molecules, was stripped, is only part of a run, or is from an earlier version");
+                     "or on too many molecules, was stripped, or is only part of a run");
   return file;
 }
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t kPairsPerGroup = 8192;      // pairs of tokens that one thread integrates together
 constexpr int kFirstPieces = 2;                    // initial pieces of a path
-constexpr std::size_t kMostPieces = 512;           // of one model's path; beyond it, the sum may be incomplete
+constexpr std::size_t kMaxPieces = 512;            // of one model's path; beyond it, the sum may be incomplete
 constexpr double kTolerance = 0.01, kFloor = 0.1;  // TargetExplanation::complete
 constexpr double kSmallestProbability = 1e-300;    // lower limit before taking a logarithm
 
@@ -254,7 +254,7 @@ class Explainer::Group {
       count += part.pieces[r].size();
       most = std::max(most, part.pieces[r].size());
     }
-    if (!(errors > tolerance(part)) || most > kMostPieces) return true;
+    if (!(errors > tolerance(part)) || most > kMaxPieces) return true;
     for (std::size_t r = 0; r < part.pieces.size(); ++r) {
       std::vector<Piece> finer;
       for (Piece& piece : part.pieces[r]) {

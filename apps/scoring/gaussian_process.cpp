@@ -12,9 +12,9 @@ namespace {
 
 /// Limits of probabilities, because regression on the labels 0 and 1 may exceed that range: at least the smaller of
 /// 0.01 and a tenth of the class frequency.
-constexpr double kLeastProbability = 0.01, kLeastOfAll = 1e-6;
+constexpr double kMinProbability = 0.01, kMinOfAll = 1e-6;
 
-double least_probability(double frequency) { return std::clamp(0.1 * frequency, kLeastOfAll, kLeastProbability); }
+double least_probability(double frequency) { return std::clamp(0.1 * frequency, kMinOfAll, kMinProbability); }
 
 bool all_finite(std::span<const double> numbers) {
   return std::ranges::all_of(numbers, [](double x) { return std::isfinite(x); });

@@ -18,12 +18,6 @@ namespace {
 
 using nlohmann::json;
 
-/// The key of a field that older files lack. It is written only if it differs from the default, so that the files of
-/// models without it do not change.
-struct Newer {
-  const char* key;
-};
-
 // Each struct lists its fields once; `Visitor` writes or reads them.
 template <class Options, class Visitor>
 void visit_encoder(Options& o, Visitor&& field) {
@@ -57,16 +51,16 @@ void visit_encoder(Options& o, Visitor&& field) {
   field("activation_dropout", o.activation_dropout);
   field("input_dropout", o.input_dropout);
   field("untie_virtual", o.untie_virtual);
-  field(Newer{"resistance"}, o.terms.resistance);
-  field(Newer{"walk_bias"}, o.terms.walk_bias);
-  field(Newer{"walk_query"}, o.terms.walk_query);
-  field(Newer{"walk_key"}, o.terms.walk_key);
-  field(Newer{"walk_value"}, o.terms.walk_value);
-  field(Newer{"gate_walk"}, o.gate.walk);
-  field(Newer{"readout"}, o.readout);
-  field(Newer{"degree_scaler"}, o.degree_scaler);
-  field(Newer{"pair_paths"}, o.pair_paths);
-  field(Newer{"pair_rings"}, o.pair_rings);
+  field("resistance", o.terms.resistance);
+  field("walk_bias", o.terms.walk_bias);
+  field("walk_query", o.terms.walk_query);
+  field("walk_key", o.terms.walk_key);
+  field("walk_value", o.terms.walk_value);
+  field("gate_walk", o.gate.walk);
+  field("readout", o.readout);
+  field("degree_scaler", o.degree_scaler);
+  field("pair_paths", o.pair_paths);
+  field("pair_rings", o.pair_rings);
 }
 
 template <class Options, class Visitor>
@@ -125,10 +119,6 @@ struct ObjectWriter {
   void operator()(const char* key, const T& value) const {
     object[key] = to_value(value);
   }
-  template <class T>
-  void operator()(Newer newer, const T& value) const {
-    if (value != T()) (*this)(newer.key, value);
-  }
 };
 
 /// Reads the fields of one JSON object. Every key must be present, and no other.
@@ -144,11 +134,6 @@ class ObjectReader {
     seen_.insert(key);
     if (!object_.contains(key)) fail(std::string("lacks '") + key + "'");
     read(key, object_.at(key), value);
-  }
-
-  template <class T>
-  void operator()(Newer newer, T& value) {
-    if (object_.contains(newer.key)) (*this)(newer.key, value);
   }
 
   void finish() const {
@@ -199,36 +184,37 @@ void check_range(const ObjectReader& reader, const char* key, double value, doub
 
 void check(const ObjectReader& reader, const ModelOptions& o) {
   const EncoderOptions& e = o.encoder;
-  check_range(reader, "layers", e.layers, 1, kMostLayers);
-  check_range(reader, "heads", e.heads, 1, kMostHeads);
-  check_range(reader, "width", e.width, 1, kMostWidth);
-  check_range(reader, "ffn", e.ffn, 1, kMostFfn);
+  check_range(reader, "layers", e.layers, 1, kMaxLayers);
+  check_range(reader, "heads", e.heads, 1, kMaxHeads);
+  check_range(reader, "width", e.width, 1, kMaxWidth);
+  check_range(reader, "ffn", e.ffn, 1, kMaxFfn);
   if (e.width % e.heads != 0) reader.fail("'width' is not a multiple of 'heads'");
   for (double p : {e.dropout, e.attention_dropout, e.activation_dropout, e.input_dropout}) {
-    check_range(reader, "dropout", p, 0.0, kMostDropout);
+    check_range(reader, "dropout", p, 0.0, kMaxDropout);
   }
   check_range(reader, "score_terms", e.score_terms, 1, 16);
-  check_range(reader, "gate_path_hops", e.gate.path_hops, 0, kMostDistance);
+  check_range(reader, "gate_path_hops", e.gate.path_hops, 0, kMaxDistance);
   check_range(reader, "position_dim", e.position_dim, uses_position_dim(e) && !e.pair_paths && !e.pair_rings ? 1 : 0,
-              weights_pair_vectors(e) ? kMostWalkSteps : kMostPositions);
+              weights_pair_vectors(e) ? kMaxWalkSteps : kMaxPositions);
   if ((e.pair_paths || e.pair_rings) && !uses_pair_vectors(e))
     reader.fail("has 'pair_paths' or 'pair_rings', which no component uses");
   if (e.terms.global_bias && !e.terms.topology_query) reader.fail("has 'global_bias' without 'topology_query'");
   if (e.terms.walk_key && e.key_term != KeyTerm::column)
     reader.fail("has 'walk_key', which requires the 'key_term' column");
-  check_range(reader, "max_distance", o.max_distance, 1, kMostDistance);
+  check_range(reader, "max_distance", o.max_distance, 1, kMaxDistance);
   const auto own = [&](const char* key, double value, double low, double high) {
     if (o.architecture->has(key)) check_range(reader, key, value, low, high);
   };
-  own("path_hops", o.path_hops, 1, kMostDistance);
-  own("max_degree", o.max_degree, 0, kMostDistance);
-  own("spatial_pos_max", o.spatial_pos_max, 0, kMostForbidden);
+  own("path_hops", o.path_hops, 1, kMaxDistance);
+  own("max_degree", o.max_degree, 0, kMaxDistance);
+  own("spatial_pos_max", o.spatial_pos_max, 0, kMaxForbidden);
   own("last_mlp", o.head.last_mlp, 0, 100);
-  own("perturb_noise", o.perturb_noise, 0, kMostNoise);
+  own("perturb_noise", o.perturb_noise, 0, kMaxNoise);
 }
 
-/// The head's numeric inputs. A model without any does not have this key.
+/// The head's numeric inputs; null without any.
 json inputs_json(const ModelConfig& config) {
+  if (config.input_names.empty()) return nullptr;
   const InputScaling scaling = config.model.input_scaling ? *config.model.input_scaling : InputScaling{};
   return {{"names", config.input_names},
           {"center", scaling.center},
@@ -247,7 +233,7 @@ void read_inputs(const json& inputs, ModelConfig& config, const std::string& whe
   reader("mixed", config.model.head.mixed);
   reader.finish();
   const std::size_t count = config.input_names.size();
-  if (count == 0 || count > kMostInputs) reader.fail("has no inputs or too many");
+  if (count == 0 || count > kMaxInputs) reader.fail("has no inputs or too many");
   if (scaling.center.size() != count || scaling.scale.size() != count)
     reader.fail("'center' and 'scale' do not match 'names'");
   const auto finite = [](double value) { return std::isfinite(value); };
@@ -255,7 +241,7 @@ void read_inputs(const json& inputs, ModelConfig& config, const std::string& whe
       !std::all_of(scaling.scale.begin(), scaling.scale.end(), [](double s) { return std::isfinite(s) && s >= 0; }))
     reader.fail("has an invalid number in 'center' or 'scale'");
   check_range(reader, "clip", scaling.clip, 0, 1e9);
-  check_range(reader, "mixed", config.model.head.mixed, 1, kMostWidth);
+  check_range(reader, "mixed", config.model.head.mixed, 1, kMaxWidth);
   const auto descriptors = descriptor_names();
   if (config.featurizer.descriptors == DescriptorSet::rdkit &&
       (count < descriptors.size() || !std::equal(descriptors.begin(), descriptors.end(), config.input_names.begin())))
@@ -279,12 +265,14 @@ std::string to_json(const ModelConfig& config) {
                {"names", config.task.names},
                {"units", config.task.units},
                {"classes", config.task.classes},
-               {"class_labels", config.task.class_labels}};
+               {"class_labels", config.task.class_labels},
+               {"kinds", json::array()}};
   for (const TaskKind kind : config.task.kinds) task["kinds"].push_back(to_string(kind));  // mixed tasks only
-  json all = {{"version", 1},        {"model", config.model.architecture->name},         {"encoder", encoder},
-              {"options", specific}, {"featurizer", config.featurizer.canonical_text()}, {"task", task}};
-  if (!config.input_names.empty()) all["inputs"] = inputs_json(config);
-  return all.dump();
+  return json{
+      {"version", 1},        {"model", config.model.architecture->name},         {"encoder", encoder},
+      {"options", specific}, {"featurizer", config.featurizer.canonical_text()}, {"inputs", inputs_json(config)},
+      {"task", task}}
+      .dump();
 }
 
 ModelConfig model_config_from_json(const std::string& text, const std::string& where) {
@@ -302,7 +290,7 @@ ModelConfig model_config_from_json(const std::string& text, const std::string& w
   top("options", specific);
   top("featurizer", featurizer);
   top("task", task);
-  top(Newer{"inputs"}, inputs);
+  top("inputs", inputs);
   top.finish();
   const Architecture* architecture = find_architecture(model);
   if (architecture == nullptr) top.fail("names the unknown model '" + model + "'");
@@ -327,7 +315,7 @@ ModelConfig model_config_from_json(const std::string& text, const std::string& w
   task_reader("classes", config.task.classes);
   task_reader("class_labels", config.task.class_labels);
   std::vector<std::string> kinds;
-  task_reader(Newer{"kinds"}, kinds);
+  task_reader("kinds", kinds);
   task_reader.finish();
   config.task.kind = task_kind_from_string(kind);
   if (config.task.names.empty()) task_reader.fail("has no target");

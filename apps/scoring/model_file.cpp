@@ -17,10 +17,8 @@ std::string shape_text(const std::vector<std::int64_t>& shape) {
   return text + "]";
 }
 
-/// The targets' mean and standard deviation are float64; in older files, they are float32 like all other tensors.
-bool may_be_wide(const ParameterSpec& spec, const StoredTensor& tensor) {
-  return tensor.dtype == DType::f64 && (spec.name == kTargetShift || spec.name == kTargetScale);
-}
+/// The targets' mean and standard deviation are float64; all other tensors are float32.
+bool is_double(const ParameterSpec& spec) { return spec.name == kTargetShift || spec.name == kTargetScale; }
 
 /// Throws FileError if the file's tensors are not those of the model.
 void check_tensors(const SafetensorsFile& file, std::vector<ParameterSpec> wanted, const std::string& path) {
@@ -30,9 +28,9 @@ void check_tensors(const SafetensorsFile& file, std::vector<ParameterSpec> wante
     if (found == file.tensors.end()) {
       problems += "\n  missing: " + spec.name + " " + shape_text(spec.shape);
     } else if (found->second.shape != spec.shape ||
-               (found->second.dtype != DType::f32 && !may_be_wide(spec, found->second))) {
-      problems += "\n  misshapen: " + spec.name + " is " + shape_text(found->second.shape) + ", should be float32 " +
-                  shape_text(spec.shape);
+               found->second.dtype != (is_double(spec) ? DType::f64 : DType::f32)) {
+      problems += "\n  misshapen: " + spec.name + " is " + shape_text(found->second.shape) + ", should be " +
+                  (is_double(spec) ? "float64 " : "float32 ") + shape_text(spec.shape);
     }
   }
   std::sort(wanted.begin(), wanted.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
@@ -105,17 +103,9 @@ std::vector<double> target_scaling(const SafetensorsFile& file, const char* name
   const auto found = file.tensors.find(name);
   if (found == file.tensors.end()) return {};
   const StoredTensor& tensor = found->second;
-  const auto count = static_cast<std::size_t>(tensor.count());
-  std::vector<double> values(count);
-  if (tensor.dtype == DType::f64) {
-    std::memcpy(values.data(), tensor.bytes.data(), count * sizeof(double));
-  } else if (tensor.dtype == DType::f32) {
-    std::vector<float> narrow(count);
-    std::memcpy(narrow.data(), tensor.bytes.data(), count * sizeof(float));
-    values.assign(narrow.begin(), narrow.end());
-  } else {
-    return {};
-  }
+  if (tensor.dtype != DType::f64) return {};
+  std::vector<double> values(static_cast<std::size_t>(tensor.count()));
+  std::memcpy(values.data(), tensor.bytes.data(), values.size() * sizeof(double));
   return values;
 }
 
@@ -169,17 +159,12 @@ void ScoringModel::to_predictions(float* scaled, double* values) const {
   std::copy_n(scaled, outputs, values);
 }
 
-Device device_of(int gpu) {
-  if (gpu >= 0) return {.kind = Device::Kind::cuda, .number = gpu};
-  return {};
-}
-
 void check_device(const Device& device, Precision precision) {
   const std::string reason = why_unusable(device, precision);
   if (reason.empty()) return;
-  if (device.kind == Device::Kind::cuda) throw UsageError("--device cuda: " + reason);
-  throw UsageError("--precision " + std::string(to_string(precision)) + ": " + reason +
-                   (precision == Precision::tf32 ? "; use fp32 or bf16, or --device cuda" : "; use --precision fp32"));
+  if (device.is_gpu()) throw UsageError("device cuda: " + reason);
+  throw UsageError("precision " + std::string(to_string(precision)) + ": " + reason +
+                   (precision == Precision::tf32 ? "; use fp32 or bf16, or a GPU" : "; use fp32"));
 }
 
 ScoringModel load_scoring_model(const std::string& path, const Device& device, Precision precision) {

@@ -34,8 +34,6 @@ std::string model_difference(const ModelConfig& first, const ModelConfig& other)
 
 ModelPlan model_plan(const ModelConfig& config);
 
-/// GPU number `gpu` or, for -1, the CPU with one thread, because scoring calls predict() from several threads.
-Device device_of(int gpu);
 /// Throws UsageError if the device cannot be used with this precision.
 void check_device(const Device& device, Precision precision);
 

@@ -39,13 +39,12 @@ PartnerFile::PartnerFile(std::string path, std::string what, const char* key, co
   } catch (const nlohmann::json::exception& problem) {
     damaged(problem.what());
   }
-  version_ = get<int>("version");
 }
 
-void PartnerFile::check_version(int first, int last) const {
-  if (version_ >= first && version_ <= last) return;
-  throw FileError(path_ + ": has version " + std::to_string(version_) + "; this program reads version " +
-                  (first == last ? "" : std::to_string(first) + " to ") + std::to_string(last));
+void PartnerFile::check_version(int expected) const {
+  if (const auto version = get<int>("version"); version != expected)
+    throw FileError(path_ + ": has version " + std::to_string(version) + "; this program reads version " +
+                    std::to_string(expected));
 }
 
 std::vector<BlendTarget> PartnerFile::targets(const Task& task) const {

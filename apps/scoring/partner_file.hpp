@@ -43,9 +43,8 @@ class PartnerFile {
   PartnerFile(std::string path, std::string what, const char* key, const FeaturizerOptions& featurizer);
 
   const PartnerJson& about() const { return about_; }
-  int version() const { return version_; }
-  /// Throws unless the version is between `first` and `last`.
-  void check_version(int first, int last) const;
+  /// Throws FileError if the file has another version.
+  void check_version(int expected) const;
   template <class T>
   std::vector<T> array(const std::string& name) const {
     const StoredTensor& tensor = find(name, dtype_of<T>());

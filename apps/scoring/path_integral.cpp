@@ -77,8 +77,7 @@ PathIntegral::PathIntegral(const std::string& weights)
     : file_(explanation_file_of(weights)), weights_(read_model_file(weights)) {
   if (file_.empty())
     throw UsageError(weights + " cannot be explained: its folder does not contain " + kExplanationFile +
-                     ". The run is from an earlier version (molgraph-train --resume on the finished run adds the "
-                     "file), pre-trained or imported");
+                     ". The run is pre-trained or imported");
   const ModelConfig config = read_model_config(weights_, weights);
   plan_ = model_plan(config);
   rows_ = std::make_unique<const NodeRows>(plan_, lookup_in(weights_));

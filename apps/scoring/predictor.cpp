@@ -250,8 +250,9 @@ struct Predictor::State {
 
 Predictor::Predictor(const std::vector<std::string>& runs, const PredictorOptions& options) {
   if (runs.empty()) throw UsageError("no model is given");
-  const Device device = device_of(options.gpu);
-  if (options.explain != ExplainMethod::none && (options.gpu >= 0 || options.precision != Precision::fp32))
+  Device device = options.device;
+  device.threads = 1;  // predict() is called from several threads
+  if (options.explain != ExplainMethod::none && (device.is_gpu() || options.precision != Precision::fp32))
     throw UsageError("explanations require the CPU and fp32");
   const UsedPrecision precision = used_precision(device, options.precision);
   check_device(device, precision.precision);
@@ -344,6 +345,10 @@ std::span<const std::string> Predictor::input_columns() const { return state_->r
 std::vector<Prediction> Predictor::predict(std::span<const std::string> smiles, std::span<const float> columns) const {
   const DistinctRows distinct(smiles, columns, input_columns().size());
   return distinct.spread(state_->predict(distinct.texts, distinct.columns, &Featurizer::smiles, nullptr));
+}
+
+Prediction Predictor::predict_one(const std::string& smiles, std::span<const float> columns) const {
+  return std::move(predict(std::span(&smiles, 1), columns)[0]);
 }
 
 std::vector<Prediction> Predictor::predict(std::span<const std::string> smiles, const EmbeddingOptions& embedding,

@@ -11,8 +11,10 @@
 
 #include "apps/scoring/domain_place.hpp"
 #include "apps/scoring/explanation.hpp"
+#include "attention/spec/device.hpp"
 #include "attention/spec/precision.hpp"
 #include "datasets/tables/task.hpp"
+#include "featurize/graph/error.hpp"
 #include "featurize/graph/featurizer_options.hpp"
 #include "featurize/smiles/smiles.hpp"
 
@@ -32,7 +34,7 @@ struct PredictorOptions {
   /// Of matrix products. On the CPU, bf16 is about 1.4 times as fast, accurate to three digits, and used only if it
   /// speeds up the processor (used_precision()); tf32 is for GPUs.
   Precision precision = Precision::fp32;
-  int gpu = -1;  ///< number of the NVIDIA GPU to use; -1 = the CPU
+  Device device;  ///< the CPU or a GPU; the number of threads is `threads`
   /// Whether to apply the run's temperatures (calibration.json) to probabilities. They belong to the run as a whole: a
   /// model file and several runs together have none.
   bool calibrate = true;
@@ -112,6 +114,8 @@ class Predictor {
   /// [texts, K] are the input_columns() of each text, NaN = missing; empty = all missing. Throws UsageError if its size
   /// is wrong.
   std::vector<Prediction> predict(std::span<const std::string> smiles, std::span<const float> columns = {}) const;
+  /// Returns the result of one text.
+  Prediction predict_one(const std::string& smiles, std::span<const float> columns = {}) const;
   /// Also returns the embedding of each molecule, at no additional cost. Throws UsageError for more than one run and,
   /// if a domain is requested, for options other than the default.
   std::vector<Prediction> predict(std::span<const std::string> smiles, const EmbeddingOptions& embedding,

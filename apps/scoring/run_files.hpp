@@ -14,7 +14,7 @@ std::map<std::string, std::string> checksums_of(const std::string& folder);
 
 /// Checks that files are those that their runs wrote. The records of a file are the run.json in its folder and, for an
 /// ensemble member or a fold, the run.json in the parent folder. The file must match both, and one must exist. A record
-/// without checksums (from an earlier version or an unfinished training) accepts every file.
+/// without checksums (of an unfinished training) accepts every file.
 class RunFiles {
  public:
   /// Why `file`, which exists, does not belong to its run; "" if it does. Throws FileError if it or a record cannot be

@@ -77,7 +77,7 @@ std::int64_t count_members(const fs::path& folder) {
     if (is_member(name) && fs::is_directory(entry->path(), error))
       count = std::max<std::int64_t>(count, std::stoll(name.substr(6)) + 1);
   }
-  return std::min(count, kMostMembers);
+  return std::min(count, kMaxMembers);
 }
 
 void find_weights(const fs::path& path, std::vector<std::string>& files) {
@@ -160,7 +160,7 @@ std::optional<RunRecord> read_run_record(const std::string& folder) {
     if (version != 1)
       throw FileError(path + ": has version " + std::to_string(version) + "; this program reads version 1");
     all.at("members").get_to(r.members);
-    if (r.members < 0 || r.members > kMostMembers) throw FileError(path + ": invalid number of models");
+    if (r.members < 0 || r.members > kMaxMembers) throw FileError(path + ": invalid number of models");
     all.at("program").get_to(r.program);
     if (!all.contains("finished")) return r;
     all.at("finished").get_to(r.finished);
@@ -192,9 +192,7 @@ std::optional<RunRecord> read_run_record(const std::string& folder) {
     r.calibrated = all.value("calibrated", false);
     r.explained = all.value("explained", false);
     if (const auto checksums = all.find("checksums"); checksums != all.end()) checksums->get_to(r.checksums);
-    if (const auto blend = all.find("blend"); blend != all.end() && blend->is_boolean())  // version 0.1
-      r.blend = blend->get<bool>() ? std::vector<std::string>{"trees"} : std::vector<std::string>{};
-    else if (blend != all.end()) blend->get_to(r.blend);
+    r.blend = all.value("blend", std::vector<std::string>{});
     if (all.contains(kSuspiciousKey))
       for (const Json& one : all[kSuspiciousKey]) r.suspicious_labels.push_back(suspicious_label_of(one));
     return r;

@@ -80,7 +80,7 @@ bool is_member(const std::string& name);
 
 /// Atomic. Throws FileError.
 void write_run_record(const std::string& folder, const RunRecord& record);
-/// Returns nullopt if the folder has none (runs of earlier versions). Throws FileError if it is damaged.
+/// Returns nullopt if the folder has none (for example a folder of checkpoints). Throws FileError if it is damaged.
 std::optional<RunRecord> read_run_record(const std::string& folder);
 /// Removes `suspicious_labels` from the folder's record and keeps everything else, including fields of later versions.
 /// Throws FileError.

@@ -7,7 +7,7 @@ namespace molgraph {
 namespace {
 
 constexpr const char* kTreesKey = "molgraph.trees";
-constexpr int kTreeVersion = 3, kVersionWithTheModelsShare = 2;
+constexpr int kTreeVersion = 1;
 
 /// One field of every node.
 template <class T, class Field>
@@ -61,7 +61,7 @@ void write_trees(const std::string& path, const Trees& trees, const FeaturizerOp
 
 Trees read_trees(const std::string& path, const Task& task, const FeaturizerOptions& featurizer) {
   const PartnerFile file(path, "trees", kTreesKey, featurizer);
-  file.check_version(kVersionWithTheModelsShare, kTreeVersion);
+  file.check_version(kTreeVersion);
   Trees trees;
   trees.descriptors = file.get<std::vector<std::string>>("descriptors");
   trees.columns = file.get<std::vector<std::string>>("columns");
@@ -71,13 +71,7 @@ Trees read_trees(const std::string& path, const Task& task, const FeaturizerOpti
   trees.base = file.array<double>("base");
   trees.scale = file.array<double>("scale");
   trees.targets = file.targets(task);
-  if (file.version() == kTreeVersion) {
-    file.read_shares(trees.targets);
-  } else {
-    const auto of_model = file.array<double>("weight");
-    if (of_model.size() != trees.targets.size()) file.damaged("not one weight per target");
-    for (std::size_t t = 0; t < of_model.size(); ++t) trees.targets[t].share = 1 - of_model[t];
-  }
+  file.read_shares(trees.targets);
   if (const std::string why = trees_problem(trees); !why.empty()) file.damaged(why);
   return trees;
 }

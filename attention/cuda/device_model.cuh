@@ -248,7 +248,7 @@ class DeviceModel : public Engine, public ResidentTraining {
 
   // training
   /// All values except pointers that the arguments of an update's launches depend on.
-  using Likeness = std::tuple<int, int, std::int64_t, std::int64_t, std::vector<BatchPlaces::Class>>;
+  using RecordingKey = std::tuple<int, int, std::int64_t, std::int64_t, std::vector<BatchPlaces::Class>>;
   UpdateOptions options_;
   std::int64_t updates_ = 0;
   Array<float> mean_, square_, average_, target_, shift_, scale_, slope_;
@@ -258,8 +258,8 @@ class DeviceModel : public Engine, public ResidentTraining {
   Array<Loss> losses_;
   bool has_losses_ = false, has_bounds_ = false, has_weights_ = false;
   Array<double> squares_, total_, present_;
-  std::map<Likeness, std::unique_ptr<Recording>> recordings_;
-  std::map<Likeness, int> seen_;
+  std::map<RecordingKey, std::unique_ptr<Recording>> recordings_;
+  std::map<RecordingKey, int> seen_;
   std::uint64_t recorded_allocations_ = 0;
 };
 
@@ -365,16 +365,16 @@ inline void DeviceModel::step(std::span<const std::int64_t> numbers, std::uint32
                               std::int64_t targets) {
   prepare_step(numbers, update, learning_rate, targets);
   // The first batch of a kind runs directly and allocates the memory that it needs. The second is recorded.
-  const Likeness likeness{places_.molecules, places_.rows, places_.relations, places_.pairs, places_.classes};
+  const RecordingKey key{places_.molecules, places_.rows, places_.relations, places_.pairs, places_.classes};
   if (recorded_allocations_ != allocations) {
     recordings_.clear();
     seen_.clear();
     recorded_allocations_ = allocations;
   }
-  auto& recording = recordings_[likeness];
+  auto& recording = recordings_[key];
   const bool alone = !options_.sum_over_processes;
   const auto work = [&] { alone ? update_on_device() : gradients_on_device(); };
-  if (!recording && seen_[likeness]++ > 0) recording = std::make_unique<Recording>(stream_, work);
+  if (!recording && seen_[key]++ > 0) recording = std::make_unique<Recording>(stream_, work);
   recording ? recording->run() : work();
   if (!alone) {
     options_.sum_over_processes(gradient_.data(), static_cast<std::size_t>(parameters_.size()), stream_);

@@ -326,9 +326,9 @@ void Encoder<E>::forward(const WeightView<E>& w, const PassInput& pass, const fl
   if (o_.post_ln) round_to(stream_, input, stage(0).normed.sized(wide), static_cast<std::int64_t>(wide));
   else residual_norm(stream_, norm_of(w, 0, input, nullptr, {}));
   const std::size_t kept = pass_.keep ? layers_ : 1,
-                    unsure = static_cast<std::size_t>(pass_.batch->last_rows) * static_cast<std::size_t>(o_.width);
+                    tail = static_cast<std::size_t>(pass_.batch->last_rows) * static_cast<std::size_t>(o_.width);
   E* first_z = z_.sized(kept * wide);  // no kernel writes rows of no molecule
-  clear_each(first_z + wide - unsure, wide * sizeof(E), unsure * sizeof(E), kept, stream_);
+  clear_each(first_z + wide - tail, wide * sizeof(E), tail * sizeof(E), kept, stream_);
   if (o_.degree_scaler) (void)scaled_z_.sized(kept * wide);
   for (std::size_t s = 0; s < last; ++s) {
     const std::size_t k = s / 2;

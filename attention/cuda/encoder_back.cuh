@@ -129,9 +129,9 @@ void Encoder<E>::backward(const WeightView<E>& w, float* flow_in) {
   norm_sums_.begin(last + 1, norm_blocks(), o_.width);
   if (o_.degree_scaler) scale_sums_.begin(layers_, norm_parts(rows()), o_.width);
   const std::size_t copies = grouped_ ? layers_ : 1, size = floats(3 * o_.width);
-  const std::size_t unsure = static_cast<std::size_t>(pass_.batch->last_rows) * static_cast<std::size_t>(3 * o_.width);
+  const std::size_t tail = static_cast<std::size_t>(pass_.batch->last_rows) * static_cast<std::size_t>(3 * o_.width);
   E* first_dqkv = dqkv_.sized(copies * size);  // rows of no molecule stay zero
-  clear_each(first_dqkv + size - unsure, size * sizeof(E), unsure * sizeof(E), copies, stream_);
+  clear_each(first_dqkv + size - tail, size * sizeof(E), tail * sizeof(E), copies, stream_);
   if (o_.post_ln || places_.final_norm.weight != kNone)
     norm_gradient(stream_, norm_back(w, last, flow_in, flow_in, false, last - 1), norm_blocks());
   else

@@ -22,7 +22,7 @@ void add(std::vector<Matrix>& to, const std::vector<Matrix>& terms) {
     for (std::size_t h = 0; h < terms.size(); ++h) to[h] = sum(to[h], terms[h]);
 }
 
-/// Follows all shortest paths from j back to i and adds up the values of their hops.
+/// Follows all shortest paths from j back to i and sums the values of their hops.
 class PathWalk {
  public:
   PathWalk(const Molecule& molecule, const Matrix& hop_table, std::int64_t hops, PathRule rule)
@@ -38,7 +38,7 @@ class PathWalk {
   }
 
  private:
-  /// `paid`: sum of the hops between `here` and the path's end.
+  /// `paid`: sum of the values of the hops between `here` and the path's end.
   void walk(std::int64_t i, std::int64_t here, const std::vector<double>& paid) {
     if (here == i) {
       for (std::size_t h = 0; h < paid.size(); ++h) total_[h] += paid[h];

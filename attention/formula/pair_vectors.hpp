@@ -8,7 +8,7 @@
 namespace molgraph::formula {
 
 /// One [N, N] matrix per column of `vector`, zero for token 0 (definitions: attention/spec/pair_vector.hpp). Enumerates
-/// every path and ring, so it equals attention/spec only for molecules with at most kMostWalks walks.
+/// every path and ring, so it equals attention/spec only for molecules with at most kMaxWalks walks.
 std::vector<Matrix> pair_vectors(const Molecule& molecule, const PairVector& vector);
 
 /// [N, vector.size()]: the diagonals of pair_vectors().

@@ -215,7 +215,8 @@ StateDict export_published(const StateDict& ours, const std::vector<PublishedLin
     }
   }
   for (const auto& [name, tensor] : ours) {
-    if (!used.contains(name)) problems.push_back(name + " " + shape_text(tensor.sizes()) + " does not exist there");
+    if (!used.contains(name))
+      problems.push_back(name + " " + shape_text(tensor.sizes()) + " does not exist in the published layout");
   }
   if (!problems.empty()) fail(where, "cannot be written in the published layout", problems);
   return theirs;

@@ -31,7 +31,7 @@ class Bonds {
     return std::span(other_).subspan(first_[i], first_[i + 1] - first_[i]);
   }
 
-  /// The largest length, at most `most`, up to which there are at most kMostWalks non-backtracking walks.
+  /// The largest length, at most `most`, up to which there are at most kMaxWalks non-backtracking walks.
   int longest_walk(int most) const {
     // back[k]: index of the reverse of the directed bond k = (i -> other_[k]). now[k]: number of walks that end with k.
     std::vector<std::size_t> back(other_.size());
@@ -49,7 +49,7 @@ class Bonds {
         for (std::size_t to = first_[other_[k]]; to < first_[other_[k] + 1]; ++to)
           if (to != back[k]) next[to] += now[k];
       for (const double walks : next) total += walks;
-      if (total > static_cast<double>(kMostWalks)) return length;
+      if (total > static_cast<double>(kMaxWalks)) return length;
       now.swap(next);
     }
     return most;

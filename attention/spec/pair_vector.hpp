@@ -15,7 +15,7 @@ inline constexpr int kRingColumns = 2, kLargestRing = 12;
 /// Limit on the search in one molecule: paths and rings are counted up to the largest length for which the molecule has
 /// at most this many non-backtracking walks; longer ones are not counted. For 1,024 atoms of a diamond, this length is
 /// 7 bonds. Ordinary molecules are far below the limit.
-inline constexpr std::int64_t kMostWalks = std::int64_t{1} << 22;
+inline constexpr std::int64_t kMaxWalks = std::int64_t{1} << 22;
 
 /// r_ij of all tokens i, j. `out` [vector.size(), tokens j, tokens i]; zero for token 0 and between fragments.
 /// Columns:

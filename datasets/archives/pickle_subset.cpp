@@ -13,7 +13,7 @@
 namespace molgraph {
 namespace {
 
-constexpr std::size_t kMostValues = 1'000'000, kMostDimensions = 64;
+constexpr std::size_t kMaxValues = 1'000'000, kMaxDimensions = 64;
 constexpr std::uint32_t kMark = 0xFFFFFFFF;  ///< only on the stack
 
 constexpr std::array<std::string_view, 40> kGlobals{
@@ -72,7 +72,7 @@ class Machine {
 
   // --- stack ---
   void push(PickleValue value) {
-    if (values_.all.size() >= kMostValues) fail("it has more than " + std::to_string(kMostValues) + " values");
+    if (values_.all.size() >= kMaxValues) fail("it has more than " + std::to_string(kMaxValues) + " values");
     stack_.push_back(static_cast<std::uint32_t>(values_.all.size()));
     values_.all.push_back(std::move(value));
   }
@@ -103,12 +103,12 @@ class Machine {
 
   // --- meaning ---
   void remember(std::uint64_t slot) {
-    if (slot > kMostValues) fail("an invalid memo number " + std::to_string(slot));
+    if (slot > kMaxValues) fail("an invalid memo number " + std::to_string(slot));
     memo_[static_cast<std::uint32_t>(slot)] = top();
   }
   void recall(std::uint64_t slot) {
     const auto found = memo_.find(static_cast<std::uint32_t>(slot));
-    if (slot > kMostValues || found == memo_.end()) fail("memo " + std::to_string(slot) + " was never set");
+    if (slot > kMaxValues || found == memo_.end()) fail("memo " + std::to_string(slot) + " was never set");
     stack_.push_back(found->second);
   }
   void global(const std::string& module, const std::string& name) {
@@ -141,7 +141,7 @@ class Machine {
   }
   std::vector<std::int64_t> numbers(std::uint32_t index, const char* what) {
     const std::vector<std::uint32_t> items = expect(index, PickleKind::tuple, what).items;
-    if (items.size() > kMostDimensions) fail(std::string(what) + " has more than 64 dimensions");
+    if (items.size() > kMaxDimensions) fail(std::string(what) + " has more than 64 dimensions");
     std::vector<std::int64_t> result;
     for (const std::uint32_t item : items) {
       result.push_back(expect(item, PickleKind::integer, what).integer);

@@ -43,16 +43,16 @@ struct PickleValues {
 };
 
 /// A state dict needs about 100 bytes per tensor.
-inline constexpr std::uint64_t kMostPickleBytes = 16u << 20;
+inline constexpr std::uint64_t kMaxPickleBytes = 16u << 20;
 /// NumPy arrays are part of the pickle: eight bytes per index, up to twice as many in protocol 2.
-inline constexpr std::uint64_t kMostPickleBytesOfArrays = 128u << 20;
+inline constexpr std::uint64_t kMaxPickleBytesOfArrays = 128u << 20;
 
 /// Reads protocols 2 to 5 as torch.save uses them. Allowed names: collections.OrderedDict, torch's storage and element
 /// types, torch.Size, torch._utils._rebuild_tensor_v2, _rebuild_parameter, and the names that create NumPy arrays of
 /// numbers, which older archives of indices contain. Throws a FileError that begins with `where` and names what is
 /// rejected, including more than `most_bytes`. Time and memory are limited by `bytes`.
 PickleValues read_pickle(std::span<const std::byte> bytes, const std::string& where,
-                         std::uint64_t most_bytes = kMostPickleBytes);
+                         std::uint64_t most_bytes = kMaxPickleBytes);
 
 /// Writes the pickle of an OrderedDict of contiguous tensors in protocol 2.
 class StateDictPickle {

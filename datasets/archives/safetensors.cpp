@@ -27,7 +27,7 @@ static_assert(std::endian::native == std::endian::little, "the format is little-
 
 using Json = nlohmann::json;
 
-constexpr std::uint64_t kMostHeaderBytes = 100'000'000;  // limit of the format
+constexpr std::uint64_t kMaxHeaderBytes = 100'000'000;  // limit of the format
 constexpr const char* kMetadata = "__metadata__";
 constexpr const char* kChecksumKey = "molgraph.checksum";
 
@@ -245,7 +245,7 @@ SafetensorsFile read_safetensors(const std::string& path) {
   if (file.read(&length, sizeof length) != sizeof length) {
     throw FileError(path + ": not a valid safetensors file: it has only " + std::to_string(file_bytes) + " bytes");
   }
-  if (length > kMostHeaderBytes || length > file_bytes - sizeof length) {
+  if (length > kMaxHeaderBytes || length > file_bytes - sizeof length) {
     throw FileError(path + ": not a valid safetensors file: a header of " + std::to_string(length) +
                     " bytes in a file of " + std::to_string(file_bytes));
   }

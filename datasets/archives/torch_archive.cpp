@@ -15,7 +15,7 @@ namespace molgraph {
 namespace {
 
 /// Limit on copies of shared storages, as a multiple of the size of all storages.
-constexpr std::uint64_t kMostCopies = 16;
+constexpr std::uint64_t kMaxCopies = 16;
 
 /// Type of an element in a storage, and its conversion.
 struct ElementType {
@@ -66,7 +66,7 @@ constexpr ElementType kTypes[] = {
 /// Reads one archive; every error names the file.
 class StateDictReader {
  public:
-  explicit StateDictReader(const std::string& path, std::uint64_t most_pickle_bytes = kMostPickleBytes)
+  explicit StateDictReader(const std::string& path, std::uint64_t most_pickle_bytes = kMaxPickleBytes)
       : path_(path), archive_(path) {
     for (const std::string& name : archive_.names()) {
       if (!name.ends_with("/data.pkl")) continue;
@@ -223,7 +223,7 @@ class StateDictReader {
     result.shape = value.sizes;
     const std::uint64_t result_bytes = elements * size_of(type->dtype);
     written_ += result_bytes;
-    if (written_ > kMostCopies * 4 * (storage_bytes_ + 1024)) fail("the tensors are much larger than their storages");
+    if (written_ > kMaxCopies * 4 * (storage_bytes_ + 1024)) fail("the tensors are much larger than their storages");
     result.bytes.resize(result_bytes);
     if (elements > 0) gather(value, bytes.data(), *type, result.bytes.data());
     return result;
@@ -281,7 +281,7 @@ std::map<std::string, StoredTensor> read_state_dict(const std::string& path) {
 }
 
 std::map<std::string, std::vector<std::int64_t>> read_index_dict(const std::string& path) {
-  return StateDictReader(path, kMostPickleBytesOfArrays).read_indices();
+  return StateDictReader(path, kMaxPickleBytesOfArrays).read_indices();
 }
 
 void write_state_dict(const std::string& path, const std::vector<TensorView>& tensors) {

@@ -11,7 +11,7 @@
 namespace molgraph {
 namespace {
 
-constexpr zip_int64_t kMostMembers = 1'000'000;
+constexpr zip_int64_t kMaxMembers = 1'000'000;
 
 struct CloseFile {
   void operator()(zip_file_t* file) const { zip_fclose(file); }
@@ -62,7 +62,7 @@ ZipArchive::ZipArchive(const std::string& path) : state_(std::make_unique<State>
   state_->archive.reset(zip_open(path.c_str(), ZIP_RDONLY, &code));
   if (!state_->archive) state_->fail("not a readable zip archive: " + text_of(code));
   const zip_int64_t count = zip_get_num_entries(state_->archive.get(), 0);
-  if (count > kMostMembers) state_->fail("the archive has " + std::to_string(count) + " members");
+  if (count > kMaxMembers) state_->fail("the archive has " + std::to_string(count) + " members");
   for (zip_int64_t k = 0; k < count; ++k) {
     const auto index = static_cast<zip_uint64_t>(k);
     const char* name = zip_get_name(state_->archive.get(), index, ZIP_FL_ENC_RAW);

@@ -114,16 +114,16 @@ std::string files_of(const Layout& layout) {
 }
 
 /// Downloads the data set. Throws FileError with the reason and what to do instead.
-Layout fetch_layout(const Entry& entry, const std::vector<std::string>& folders, const LoadOptions& options) {
+Layout fetch_layout(const Entry& entry, const std::vector<std::string>& folders, const NamedSource& named) {
   const auto addresses = addresses_of(entry.name + (entry.subset.empty() ? "" : " " + entry.subset));
-  if (!options.download || addresses.empty() || folders.empty()) throw_missing(entry, folders, "");
+  if (!named.download || addresses.empty() || folders.empty()) throw_missing(entry, folders, "");
   const std::string& folder = folders.back();  // --data-dir, else the user's cache
   try {
-    fetch(addresses, folder, *options.download);
+    fetch(addresses, folder, *named.download);
   } catch (const std::exception& error) {
     throw_missing(entry, folders, std::string("and cannot be downloaded: ") + error.what());
   }
-  const auto layout = find_layout(entry, folder, options.table);
+  const auto layout = find_layout(entry, folder, named.table);
   if (!layout)
     throw_missing(entry, folders, "and the files downloaded to " + folder + " are not those of this data set");
   return *layout;
@@ -223,8 +223,8 @@ bool has_computed_targets(const std::string& name) {
   return entry != nullptr && entry->training.computed;
 }
 
-std::optional<SourcePlan> plan_named(const std::string& name, const LoadOptions& options) {
-  const Entry* entry = find_entry(name, options.subset);
+std::optional<SourcePlan> plan_named(const NamedSource& source) {
+  const Entry* entry = find_entry(source.name, source.subset);
   if (!entry) return std::nullopt;
   SourcePlan plan;
   plan.name = entry->name;
@@ -239,12 +239,12 @@ std::optional<SourcePlan> plan_named(const std::string& name, const LoadOptions&
   plan.metric = entry->metric;
   plan.training = entry->training;
   if (entry->layouts.empty()) return plan_demo(std::move(plan));
-  const auto folders = data_folders(options.data_dir);
+  const auto folders = data_folders(source.data_dir);
   for (const std::string& folder : folders)
-    if (const auto layout = find_layout(*entry, folder, options.table))
-      return plan_layout(std::move(plan), *layout, options.table);
-  const auto layout = fetch_layout(*entry, folders, options);
-  return plan_layout(std::move(plan), layout, options.table);
+    if (const auto layout = find_layout(*entry, folder, source.table))
+      return plan_layout(std::move(plan), *layout, source.table);
+  const auto layout = fetch_layout(*entry, folders, source);
+  return plan_layout(std::move(plan), layout, source.table);
 }
 
 const std::vector<NamedDataset>& named_datasets() {

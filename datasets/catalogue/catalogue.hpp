@@ -7,7 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "datasets/load.hpp"
+#include "datasets/catalogue/download.hpp"
+#include "datasets/catalogue/training_defaults.hpp"
+#include "datasets/splits/splits.hpp"
+#include "datasets/tables/table_reader.hpp"
+#include "featurize/graph/vocabulary.hpp"
 
 namespace molgraph {
 
@@ -44,9 +48,17 @@ struct SourcePlan {
   TrainingDefaults training;
 };
 
-/// Returns the plan of a named data set, or nothing if there is no data set `name`. Throws FileError with the missing
+/// A named data set and where to find it.
+struct NamedSource {
+  std::string name, subset;
+  std::string data_dir;                     ///< LoadOptions::data_dir
+  TableOptions table;                       ///< how to read its tables
+  std::optional<DownloadOptions> download;  ///< how to download missing files; empty = no download
+};
+
+/// Returns the plan of a named data set, or nothing if there is no such data set. Throws FileError with the missing
 /// files, the folders searched, their source and where to put them; UsageError for an unknown subset.
-std::optional<SourcePlan> plan_named(const std::string& name, const LoadOptions& options);
+std::optional<SourcePlan> plan_named(const NamedSource& source);
 
 /// Returns the name of the data set for a spelling of it ("ogbg-molhiv", "ZINC-full"), "" if there is none.
 std::string dataset_name(const std::string& name);
@@ -61,5 +73,11 @@ bool has_computed_targets(const std::string& name);
 /// Returns the folders that are searched for named data sets: only --data-dir if specified, otherwise $MOLGRAPH_DATA
 /// and the XDG cache.
 std::vector<std::string> data_folders(const std::string& data_dir);
+
+/// One entry of the catalogue of named data sets.
+struct NamedDataset {
+  std::string name, what, files, split, metric, where;  ///< `where`: how to obtain the files
+};
+const std::vector<NamedDataset>& named_datasets();
 
 }  // namespace molgraph

@@ -7,7 +7,7 @@
 namespace molgraph {
 namespace {
 
-constexpr std::size_t kMostWaiting = 64;  // chunks of at most 512 KiB with the default chunk size
+constexpr std::size_t kMaxWaiting = 64;  // chunks of at most 512 KiB with the default chunk size
 
 }  // namespace
 
@@ -25,7 +25,7 @@ ChunkPool::~ChunkPool() {
 }
 
 void ChunkPool::submit(std::vector<std::byte> raw, std::size_t element_bytes, Write write) {
-  if (in_order_.size() >= kMostWaiting) write_first();
+  if (in_order_.size() >= kMaxWaiting) write_first();
   auto job = std::make_unique<Job>();
   job->bytes = std::move(raw);
   job->element_bytes = element_bytes;

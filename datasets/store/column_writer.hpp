@@ -27,7 +27,7 @@ class ColumnWriter {
         row_bytes_(bytes_of(element) * static_cast<std::size_t>(std::max(columns, 1))),
         chunk_rows_(static_cast<std::size_t>(std::max<std::int64_t>(1, chunk_elements / std::max(columns, 1)))),
         pool_(pool) {
-    chunk_rows_ = std::min(chunk_rows_, kMostChunkBytes / row_bytes_);
+    chunk_rows_ = std::min(chunk_rows_, kMaxChunkBytes / row_bytes_);
   }
 
   ColumnWriter(const ColumnWriter&) = delete;

@@ -52,7 +52,7 @@ struct StoreSummary {
   std::string created;                   ///< ISO 8601, UTC
   std::vector<std::string> input_names;  ///< [D] as in MoleculeSet
   std::int64_t molecules = 0, atoms = 0, bonds = 0, rejected = 0;
-  std::int64_t pairs = 0;  ///< number of stored pairs: atoms i < j; before format version 4, all pairs of tokens
+  std::int64_t pairs = 0;  ///< number of stored pairs of atoms i < j
   bool has_pairs = false;
   std::vector<std::string> splits;
   std::int64_t file_bytes = 0;

@@ -40,13 +40,6 @@ void check_graph(const FileContext& file, std::int64_t g, const GraphView& graph
   if (std::adjacent_find(keys.begin(), keys.end()) != keys.end()) complain("two bonds join the same atoms");
 }
 
-bool possible_pair(std::size_t i, std::size_t j, std::uint8_t topology, std::uint8_t edge, int atoms, int bond_ids) {
-  if (i == 0 || j == 0) return topology == kVirtual8 && edge == kVirtualEdge;
-  if (i == j) return topology == 0 && edge == kSelfEdge;
-  if (topology == 1) return edge < bond_ids;
-  return edge == kNoEdge && (topology == kUnreachable8 || (topology > 1 && topology < atoms));
-}
-
 void check_distances(const FileContext& file, std::int64_t g, const PairRelations& of_bonds,
                      const std::vector<std::uint8_t>& stored) {
   std::size_t tokens = 1;

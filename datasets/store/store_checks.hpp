@@ -14,9 +14,6 @@ namespace molgraph::store_layout {
 /// `keys` is scratch memory. Throws FileError.
 void check_graph(const FileContext& file, std::int64_t g, const GraphView& graph, std::vector<std::uint32_t>& keys);
 
-/// True if the stored codes of pair (i, j) are valid.
-bool possible_pair(std::size_t i, std::size_t j, std::uint8_t topology, std::uint8_t edge, int atoms, int bond_ids);
-
 /// Checks that the stored distances of molecule `g`, one per pair of atoms i < j, match its bonds. Throws FileError.
 void check_distances(const FileContext& file, std::int64_t g, const PairRelations& of_bonds,
                      const std::vector<std::uint8_t>& stored);

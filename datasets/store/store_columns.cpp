@@ -11,15 +11,15 @@
 namespace molgraph::store_layout {
 namespace {
 
-constexpr std::size_t kMostTextBytes = std::size_t{1} << 20u;  // of an attribute or one text of a list
-constexpr std::uint64_t kMostDeflateRatio = 1032;              // maximum compression of the deflate format
-constexpr std::uint64_t kMostLinks = 100'000;                  // maximum number of children of a group
+constexpr std::size_t kMaxTextBytes = std::size_t{1} << 20u;  // of an attribute or one text of a list
+constexpr std::uint64_t kMaxDeflateRatio = 1032;              // maximum compression of the deflate format
+constexpr std::uint64_t kMaxLinks = 100'000;                  // maximum number of children of a group
 
 /// Checks that a type is fixed-length text and returns its length.
 std::size_t text_bytes(const FileContext& file, hid_t type, const std::string& name) {
   if (H5Tget_class(type) != H5T_STRING || H5Tis_variable_str(type) != 0) damaged(file, name + " is not text");
   const std::size_t bytes = H5Tget_size(type);
-  if (bytes == 0 || bytes > kMostTextBytes) damaged(file, name + " has an invalid length");
+  if (bytes == 0 || bytes > kMaxTextBytes) damaged(file, name + " has an invalid length");
   return bytes;
 }
 
@@ -68,11 +68,11 @@ Handle open_group(const FileContext& file, hid_t parent, const std::string& name
 
 std::vector<std::string> children(const FileContext& file, hid_t group) {
   H5G_info_t info;
-  if (H5Gget_info(group, &info) < 0 || info.nlinks > kMostLinks) damaged(file, "a group cannot be listed");
+  if (H5Gget_info(group, &info) < 0 || info.nlinks > kMaxLinks) damaged(file, "a group cannot be listed");
   std::vector<std::string> names;
   for (hsize_t i = 0; i < info.nlinks; ++i) {
     const ssize_t length = H5Lget_name_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, i, nullptr, 0, H5P_DEFAULT);
-    if (length <= 0 || static_cast<std::size_t>(length) > kMostTextBytes) damaged(file, "a group cannot be listed");
+    if (length <= 0 || static_cast<std::size_t>(length) > kMaxTextBytes) damaged(file, "a group cannot be listed");
     std::vector<char> name(static_cast<std::size_t>(length) + 1, '\0');
     if (H5Lget_name_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, i, name.data(), name.size(), H5P_DEFAULT) < 0) {
       damaged(file, "a group cannot be listed");
@@ -145,14 +145,14 @@ void ColumnReader::check_layout(int columns) {
     damaged(*file_, name_ + " has the wrong shape");
   }
   if (H5Pget_layout(properties.get()) != H5D_CHUNKED || H5Pget_chunk(properties.get(), rank, chunk) != rank ||
-      chunk[0] == 0 || chunk[0] > kMostChunkBytes / row_bytes_ || (columns > 0 && chunk[1] != extent[1])) {
+      chunk[0] == 0 || chunk[0] > kMaxChunkBytes / row_bytes_ || (columns > 0 && chunk[1] != extent[1])) {
     damaged(*file_, name_ + " has invalid chunks");
   }
   check_filters(properties.get());
   chunk_rows_ = chunk[0];
   // Prevents allocations for data that the file cannot contain.
   const std::uint64_t stored = H5Dget_storage_size(dataset_.get());
-  if (stored > file_->file_bytes || extent[0] > stored * kMostDeflateRatio / row_bytes_) {
+  if (stored > file_->file_bytes || extent[0] > stored * kMaxDeflateRatio / row_bytes_) {
     damaged(*file_, name_ + " has more rows than its data can contain");
   }
   rows_ = extent[0];

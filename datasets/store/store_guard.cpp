@@ -13,7 +13,7 @@ namespace {
 
 using Bytes = std::span<const unsigned char>;
 
-constexpr std::uint64_t kMostDescriptionBytes = 1 << 16;
+constexpr std::uint64_t kMaxDescriptionBytes = 1 << 16;
 constexpr std::size_t kPrefixBytes = 16, kMessagePrefixBytes = 8;
 constexpr unsigned kDataspace = 0x0001, kLayout = 0x0008, kContinuation = 0x0010;
 constexpr unsigned kContiguous = 1, kChunked = 2;
@@ -91,7 +91,7 @@ std::string why_not_open(File& file, hid_t group, const std::string& name, int r
   const std::uint64_t at = kUserBlock + static_cast<std::uint64_t>(info.addr);
   if (file.read_at(at, header.data(), header.size()) != header.size() || header[0] != 1) return "no object header";
   const std::uint64_t bytes = number(header, 8, 4);
-  if (bytes > kMostDescriptionBytes) return "an object header of invalid size";
+  if (bytes > kMaxDescriptionBytes) return "an object header of invalid size";
   std::vector<unsigned char> messages(bytes);
   if (file.read_at(at + kPrefixBytes, messages.data(), bytes) != bytes)
     return "an object header beyond the end of the file";

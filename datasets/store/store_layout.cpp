@@ -53,13 +53,13 @@ std::recursive_mutex& session_mutex() {
 
 }  // namespace
 
-void write_user_block(File& file, std::uint32_t version) {
+void write_user_block(File& file) {
   Block block{};
   file.rewind();
   (void)file.read(block.data(), block.size());  // moves to the first byte of the checksum
   block.fill(0);
   std::memcpy(block.data(), kMagic.data(), kMagic.size());
-  put(block, kVersionAt, version);
+  put(block, kVersionAt, kFormatVersion);
   put(block, kSizeAt, static_cast<std::uint32_t>(kUserBlock));
   put(block, kLengthAt, file.size());
   put(block, kChecksumAt, checksum_of_rest(file));
@@ -78,15 +78,14 @@ UserBlock check_user_block(File& file) {
   }
   if (got < block.size()) throw FileError(path + ": truncated store: only " + std::to_string(got) + " bytes");
   const auto version = get<std::uint32_t>(block, kVersionAt);
-  if (version < kOldestVersion || version > kFormatVersion) {
-    throw FileError(path + ": store format version " + std::to_string(version) + "; this program reads versions " +
-                    std::to_string(kOldestVersion) + " to " + std::to_string(kFormatVersion) +
-                    ": featurise the source again");
+  if (version != kFormatVersion) {
+    throw FileError(path + ": store format version " + std::to_string(version) + "; this program reads version " +
+                    std::to_string(kFormatVersion) + ": featurise the source again");
   }
   if (get<std::uint64_t>(block, kOwnChecksumAt) != own_checksum(block)) {
     throw FileError(path + ": damaged store: wrong header checksum");
   }
-  const UserBlock header{version, get<std::uint64_t>(block, kLengthAt), get<std::uint64_t>(block, kChecksumAt)};
+  const UserBlock header{get<std::uint64_t>(block, kLengthAt), get<std::uint64_t>(block, kChecksumAt)};
   if (const std::uint64_t bytes = file.size(); bytes != header.file_bytes) {
     throw FileError(path + (bytes < header.file_bytes ? ": truncated store: " : ": damaged store: ") +
                     std::to_string(bytes) + " bytes, but " + std::to_string(header.file_bytes) + " were written");

@@ -19,24 +19,19 @@ namespace molgraph::store_layout {
 // --- user block: checked before the HDF5 library opens the file ---
 
 inline constexpr std::size_t kUserBlock = 512;  ///< bytes before the HDF5 content
-/// 1: targets are float32; 2: float64; 3: with arrays that a reader of version 2 would ignore (targets/bound,
-/// molecules/weight); 4: pairs are distances of atoms i < j (pairs/distance); earlier versions have topology and edge
-/// of all pairs, including the virtual node. A store without these additions is written as version 2.
-inline constexpr std::uint32_t kPlainVersion = 2, kVersionWithLimits = 3, kVersionWithDistances = 4;
-inline constexpr std::uint32_t kOldestVersion = 1, kFormatVersion = kVersionWithDistances;
+inline constexpr std::uint32_t kFormatVersion = 1;
 /// As in PNG: the first byte is not text, CR LF and LF reveal transfers that change line ends, 0x1A stops `type`.
 inline constexpr std::string_view kMagic{"\x89MOLGRAPH\r\n\x1a\n\0\0\0", 16};
 
 /// Bytes 0..15 magic, 16..19 format version, 20..23 size of this block, 24..31 length of the file, 32..39 XXH3-64 of
 /// everything after the block, 64..127 a readable line, 504..511 XXH3-64 of bytes 0..503; the rest is zero.
 struct UserBlock {
-  std::uint32_t version = kPlainVersion;
   std::uint64_t file_bytes = 0;
   std::uint64_t checksum = 0;
 };
 
 /// Computes the checksum of the finished file after the user block and writes the block.
-void write_user_block(File& file, std::uint32_t version = kPlainVersion);
+void write_user_block(File& file);
 /// Checks magic, version, length and both checksums. Throws FileError.
 UserBlock check_user_block(File& file);
 
@@ -94,12 +89,8 @@ Handle file_access(const std::string& path);
 
 inline constexpr const char* kPairsGroup = "pairs";    ///< absent in stores without pairs
 inline constexpr const char* kInputsGroup = "inputs";  ///< absent in stores without descriptors and measured columns
-/// Number of pairs of a molecule of n atoms in a store of this version.
-constexpr std::int64_t stored_pairs(std::int64_t n, std::uint32_t version) {
-  return version >= kVersionWithDistances ? n * (n - 1) / 2 : (n + 1) * (n + 1);
-}
 /// Maximum size of one decoded chunk: what a reader allocates before it has read any content.
-inline constexpr std::size_t kMostChunkBytes = std::size_t{64} << 20u;
+inline constexpr std::size_t kMaxChunkBytes = std::size_t{64} << 20u;
 /// Texts are stored as bytes in NAME and start positions in NAME_offset [count + 1].
 inline constexpr const char* kOffsetSuffix = "_offset";
 inline constexpr const char* kParts[] = {"train", "valid", "test"};

@@ -18,7 +18,7 @@ namespace {
 
 using namespace store_layout;
 
-constexpr std::int64_t kMostClasses = 1'000'000;
+constexpr std::int64_t kMaxClasses = 1'000'000;
 
 struct SplitColumns {
   std::string name;
@@ -36,13 +36,11 @@ struct Store::State {
   void open_molecules(hid_t root);
   void open_rest(hid_t root);
   void check_molecule_offsets() const;
-  Element target_element() const { return header.version == 1 ? Element::f32 : Element::f64; }
   void open_inputs(hid_t root);
   std::vector<double> load_targets() const;
   std::vector<RejectedRow> load_rejected() const;
   std::map<std::string, Split> load_splits() const;
   MoleculeSet load() const;
-  PairRelations old_pairs(std::int64_t g, std::int64_t begin, std::int64_t count);
   PairRelations checked_pairs(std::int64_t g, std::int64_t begin, std::int64_t count);
   PairRelations recomputed_pairs(std::int64_t g);
 
@@ -54,7 +52,7 @@ struct Store::State {
   std::vector<std::int64_t> atom_offset, bond_offset, pair_offset;
   TextColumnReader smiles, id, rejected_text, rejected_status, rejected_reason;
   ColumnReader atom_offset_column, bond_offset_column, pair_offset_column;
-  ColumnReader row, atoms, bond_atoms, bonds, distance, topology, edge, targets, bound, weight, inputs, rejected_row;
+  ColumnReader row, atoms, bond_atoms, bonds, distance, targets, bound, weight, inputs, rejected_row;
   std::vector<SplitColumns> splits;
   std::mutex mutex;  ///< guards the columns' cached chunks
 };
@@ -81,7 +79,7 @@ void Store::State::open_file() {
 }
 
 void Store::State::read_attributes(hid_t root) {
-  if (const auto version = read_number_attribute(context, root, "format_version"); version != header.version) {
+  if (const auto version = read_number_attribute(context, root, "format_version"); version != kFormatVersion) {
     damaged(context, "the attribute format_version is " + std::to_string(version));
   }
   try {
@@ -125,7 +123,7 @@ Task Store::State::read_task(hid_t root) const {
   if (mixed &&
       (task.kinds.size() != task.names.size() || !task.has(TaskKind::regression) || !task.has(TaskKind::binary)))
     damaged(context, "targets and their kinds are inconsistent");
-  if (classes < 0 || classes > kMostClasses || (multiclass && classes < 1) || task.names.size() > kMostTargets ||
+  if (classes < 0 || classes > kMaxClasses || (multiclass && classes < 1) || task.names.size() > kMaxTargets ||
       task.units.size() != task.names.size() ||
       (!task.class_labels.empty() && static_cast<std::int64_t>(task.class_labels.size()) != labels)) {
     damaged(context, "targets, units, classes and their labels are inconsistent");
@@ -151,18 +149,12 @@ void Store::State::open_molecules(hid_t root) {
   summary.has_pairs = has_child(root, kPairsGroup);
   if (summary.has_pairs) {
     const Handle pairs = open_group(context, root, kPairsGroup);
-    if (header.version >= kVersionWithDistances) {
-      distance = ColumnReader(context, pairs.get(), "distance", Element::u8);
-    } else {
-      topology = ColumnReader(context, pairs.get(), "topology", Element::u8);
-      edge = ColumnReader(context, pairs.get(), "edge", Element::u8);
-      if (topology.rows() != edge.rows()) damaged(context, "topology and edge differ in length");
-    }
+    distance = ColumnReader(context, pairs.get(), "distance", Element::u8);
   }
   summary.molecules = row.rows();
   summary.atoms = atoms.rows();
   summary.bonds = bonds.rows();
-  summary.pairs = distance.valid() ? distance.rows() : topology.valid() ? topology.rows() : 0;
+  summary.pairs = distance.valid() ? distance.rows() : 0;
   if (smiles.rows() != row.rows() || id.rows() != row.rows() || bond_atoms.rows() != bonds.rows()) {
     damaged(context, "the columns differ in length");
   }
@@ -180,7 +172,7 @@ void Store::State::open_inputs(hid_t root) {
   const Handle group = open_group(context, root, kInputsGroup);
   std::vector<std::string>& names = summary.input_names = read_texts(context, group.get(), "names");
   const auto computed = descriptor_names();
-  if (names.empty() || names.size() > kMostTargets ||
+  if (names.empty() || names.size() > kMaxTargets ||
       (descriptors && (names.size() < computed.size() || !std::equal(computed.begin(), computed.end(), names.begin()))))
     damaged(context, "inputs/names is empty, too long or does not match this version's descriptors");
   inputs = ColumnReader(context, group.get(), "values", Element::f32, static_cast<int>(names.size()));
@@ -191,7 +183,7 @@ void Store::State::open_inputs(hid_t root) {
 void Store::State::open_rest(hid_t root) {
   const Handle target_group = open_group(context, root, "targets");
   if (const int count = summary.task.num_targets(); count > 0) {
-    targets = ColumnReader(context, target_group.get(), "values", target_element(), count);
+    targets = ColumnReader(context, target_group.get(), "values", Element::f64, count);
     if (targets.rows() != row.rows()) damaged(context, "targets/values has the wrong number of rows");
     if (has_child(target_group.get(), "bound")) {
       bound = ColumnReader(context, target_group.get(), "bound", Element::i8, count);
@@ -224,9 +216,9 @@ void Store::State::check_molecule_offsets() const {
   check_offsets(context, "pair_offset", pair_offset, summary.molecules, summary.pairs);
   for (std::size_t g = 0; g + 1 < atom_offset.size(); ++g) {
     const std::int64_t n = atom_offset[g + 1] - atom_offset[g], m = bond_offset[g + 1] - bond_offset[g];
-    const std::int64_t pairs = summary.has_pairs && n <= kMaxStoredPairAtoms ? stored_pairs(n, header.version) : 0;
+    const std::int64_t pairs = summary.has_pairs && n <= kMaxStoredPairAtoms ? n * (n - 1) / 2 : 0;
     // Without duplicate bonds, n atoms have at most n (n - 1) / 2 bonds.
-    if (n < 1 || n > kMostAtoms || m > n * (n - 1) / 2) {
+    if (n < 1 || n > kMaxAtoms || m > n * (n - 1) / 2) {
       damaged(context, "molecule " + std::to_string(g) + " has " + std::to_string(n) + " atoms and " +
                            std::to_string(m) + " bonds");
     }
@@ -239,9 +231,7 @@ void Store::State::check_molecule_offsets() const {
 
 std::vector<double> Store::State::load_targets() const {
   if (!targets.valid()) return {};
-  std::vector<double> values;
-  if (target_element() == Element::f64) values = targets.all<double>();
-  else std::ranges::transform(targets.all<float>(), std::back_inserter(values), number_of_digits);
+  auto values = targets.all<double>();
   for (std::size_t i = 0; i < values.size(); ++i) check_target(context, summary.task, i, values[i]);
   return values;
 }
@@ -309,27 +299,6 @@ MoleculeSet Store::State::load() const {
   return set;
 }
 
-/// For stores before version 4.
-PairRelations Store::State::old_pairs(std::int64_t g, std::int64_t begin, std::int64_t count) {
-  PairRelations result;
-  const auto narrow = topology.some<std::uint8_t>(begin, count);
-  result.edge = edge.some<std::uint8_t>(begin, count);
-  result.topology.resize(narrow.size());
-  const auto n =
-      static_cast<int>(atom_offset[static_cast<std::size_t>(g) + 1] - atom_offset[static_cast<std::size_t>(g)]);
-  const auto tokens = static_cast<std::size_t>(n) + 1;
-  const int bond_ids = feature_shape(summary.featurizer.features).bond_ids;
-  for (std::size_t p = 0; p < narrow.size(); ++p) {
-    if (!possible_pair(p / tokens, p % tokens, narrow[p], result.edge[p], n, bond_ids)) {
-      damaged(context, "molecule " + std::to_string(g) + ": pair (" + std::to_string(p / tokens) + ", " +
-                           std::to_string(p % tokens) + ") has the invalid codes " + std::to_string(narrow[p]) +
-                           " and " + std::to_string(result.edge[p]));
-    }
-    result.topology[p] = narrow[p] == kUnreachable8 ? kUnreachable : narrow[p] == kVirtual8 ? kVirtual : narrow[p];
-  }
-  return result;
-}
-
 PairRelations Store::State::checked_pairs(std::int64_t g, std::int64_t begin, std::int64_t count) {
   PairRelations result = recomputed_pairs(g);
   check_distances(context, g, result, distance.some<std::uint8_t>(begin, count));
@@ -376,7 +345,7 @@ PairRelations Store::pairs(std::int64_t g) const {
   const auto index = static_cast<std::size_t>(g);
   const std::int64_t begin = state_->pair_offset[index], count = state_->pair_offset[index + 1] - begin;
   if (count == 0) return state_->recomputed_pairs(g);
-  return state_->distance.valid() ? state_->checked_pairs(g, begin, count) : state_->old_pairs(g, begin, count);
+  return state_->checked_pairs(g, begin, count);
 }
 
 bool looks_like_store(const std::string& path) {

@@ -76,7 +76,6 @@ struct StoreWriter::State {
   void add_pairs(const MolecularGraph& graph);
   void add_bounds(const std::vector<std::int8_t>& bounds);
   void add_weight(float value);
-  void write_version();
 
   std::string path;
   FeaturizerOptions featurizer;
@@ -88,7 +87,6 @@ struct StoreWriter::State {
   std::deque<ColumnWriter> columns;  ///< a deque, because references stay valid
   std::optional<ChunkPool> pool;     ///< destroyed before the columns that its jobs refer to
   hid_t splits = -1, molecule_group = -1, target_group = -1;
-  std::uint32_t version = kPlainVersion;
   ColumnWriter *row = nullptr, *atom_offset = nullptr, *bond_offset = nullptr, *pair_offset = nullptr;
   ColumnWriter *atoms = nullptr, *bond_atoms = nullptr, *bonds = nullptr, *distance = nullptr;
   ColumnWriter *targets = nullptr, *inputs = nullptr, *rejected_row = nullptr;
@@ -126,7 +124,6 @@ StoreWriter::State::State(const std::string& path_, const FeaturizerOptions& fea
   write_attribute(path, bond_group, "columns", std::string(shape.bond_names));
   write_attribute(path, bond_group, "bond_id", std::string(shape.bond_id_rule));
   if (options.pairs) {
-    version = kVersionWithDistances;
     const hid_t pairs = make_group(root, kPairsGroup);
     write_attribute(path, pairs, "layout", "of a molecule's atoms i < j, row by row: numpy.triu_indices(n, 1)");
     write_attribute(path, pairs, "unreachable", std::int64_t{kUnreachable8});
@@ -177,7 +174,7 @@ TextColumnWriter StoreWriter::State::make_texts(hid_t group, const std::string& 
 void StoreWriter::State::describe(const SourceInfo& source) {
   const hid_t root = file.get();
   const std::string kind(to_string(task.kind));
-  write_attribute(path, root, "format_version", static_cast<std::int64_t>(version));
+  write_attribute(path, root, "format_version", std::int64_t{kFormatVersion});
   write_attribute(path, root, "featurizer", featurizer.canonical_text());
   write_attribute(path, root, "featurizer_hash", featurizer.hash());
   write_attribute(path, root, "rdkit_version", source.rdkit_version);
@@ -225,7 +222,6 @@ void StoreWriter::State::add_bounds(const std::vector<std::int8_t>& bounds) {
   const std::vector<std::int8_t> exact(task.names.size());
   if (bound == nullptr) {
     bound = &make_column(target_group, "bound", Element::i8, task.num_targets());
-    version = std::max(version, kVersionWithLimits);
     for (std::int64_t g = 0; g < row->rows(); ++g) bound->append(exact.data(), 1);
   }
   bound->append((bounds.empty() ? exact : bounds).data(), 1);
@@ -235,19 +231,9 @@ void StoreWriter::State::add_weight(float value) {
   if (weight == nullptr && value == 1) return;
   if (weight == nullptr) {
     weight = &make_column(molecule_group, "weight", Element::f32);
-    version = std::max(version, kVersionWithLimits);
     for (std::int64_t g = 0; g < row->rows(); ++g) weight->append(1.0f);
   }
   weight->append(value);
-}
-
-/// Replaces the version that was written at the beginning.
-void StoreWriter::State::write_version() {
-  if (version == kPlainVersion) return;
-  const auto value = static_cast<std::int64_t>(version);
-  const Handle attribute =
-      checked(H5Aopen(file.get(), "format_version", H5P_DEFAULT), path, "cannot open format_version");
-  check(H5Awrite(attribute.get(), H5T_NATIVE_INT64, &value), path, "cannot write format_version");
 }
 
 StoreWriter::StoreWriter(const std::string& path, const FeaturizerOptions& featurizer, const Task& task,
@@ -262,9 +248,9 @@ void StoreWriter::add(const MolecularGraph& graph, std::int64_t row, const std::
   State& s = *state_;
   assert(graph.features == s.featurizer.features && graph.num_atoms() > 0 && row >= 0);
   assert(values.size() == static_cast<std::size_t>(s.task.num_targets()));
-  if (graph.num_atoms() > kMostAtoms) {
+  if (graph.num_atoms() > kMaxAtoms) {
     throw DataError(s.path, row + 1,
-                    "the molecule exceeds the store's limit of " + std::to_string(kMostAtoms) + " atoms", smiles);
+                    "the molecule exceeds the store's limit of " + std::to_string(kMaxAtoms) + " atoms", smiles);
   }
   s.atoms->append(graph.atoms.data(), static_cast<std::size_t>(graph.num_atoms()));
   s.bond_atoms->append(graph.bond_atoms.data(), static_cast<std::size_t>(graph.num_bonds()));
@@ -312,12 +298,11 @@ void StoreWriter::finish() {
   State& s = *state_;
   const Session session;
   for (ColumnWriter& column : s.columns) column.finish();
-  s.write_version();
   s.pool->drain();
   s.columns.clear();
   s.groups.clear();
   check_written(H5Fclose(s.file.release()), s.path, "cannot write");
-  write_user_block(s.out.file(), s.version);
+  write_user_block(s.out.file());
   s.out.commit();
 }
 

@@ -21,8 +21,8 @@
 namespace molgraph {
 namespace {
 
-constexpr std::size_t kBlock = std::size_t{1} << 20;        // bytes per read when hashing
-constexpr std::size_t kMostPerCall = std::size_t{1} << 30;  // Linux transfers at most 2 GiB per call
+constexpr std::size_t kBlock = std::size_t{1} << 20;       // bytes per read when hashing
+constexpr std::size_t kMaxPerCall = std::size_t{1} << 30;  // Linux transfers at most 2 GiB per call
 
 [[noreturn]] void fail(const std::string& path, const std::string& what) {
   const int error = errno;
@@ -60,12 +60,12 @@ void flush_folder(const std::string& path) {
 
 std::string linked_file(const std::string& path) {
   namespace fs = std::filesystem;
-  constexpr int kMostLinks = 40;
+  constexpr int kMaxLinks = 40;
   std::error_code error;
   fs::path target = path;
   for (int links = 0; fs::is_symlink(target, error); ++links) {
     const fs::path next = fs::read_symlink(target, error);
-    if (links == kMostLinks || error) throw FileError(path + ": cannot follow its symbolic links");
+    if (links == kMaxLinks || error) throw FileError(path + ": cannot follow its symbolic links");
     target = next.is_absolute() ? next : target.parent_path() / next;
   }
   return target.string();
@@ -112,7 +112,7 @@ File::~File() {
 void File::write(const void* data, std::size_t bytes) {
   const auto* from = static_cast<const char*>(data);
   while (bytes > 0) {
-    const ssize_t written = ::write(descriptor_, from, std::min(bytes, kMostPerCall));
+    const ssize_t written = ::write(descriptor_, from, std::min(bytes, kMaxPerCall));
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) fail(path_, "cannot write");
     from += written;
@@ -123,7 +123,7 @@ void File::write(const void* data, std::size_t bytes) {
 void File::write_at(std::uint64_t offset, const void* data, std::size_t bytes) {
   const auto* from = static_cast<const char*>(data);
   while (bytes > 0) {
-    const ssize_t written = ::pwrite(descriptor_, from, std::min(bytes, kMostPerCall), static_cast<off_t>(offset));
+    const ssize_t written = ::pwrite(descriptor_, from, std::min(bytes, kMaxPerCall), static_cast<off_t>(offset));
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) fail(path_, "cannot write");
     from += written;
@@ -136,7 +136,7 @@ std::size_t File::read(void* data, std::size_t bytes) {
   auto* to = static_cast<char*>(data);
   std::size_t total = 0;
   while (total < bytes) {
-    const ssize_t got = ::read(descriptor_, to + total, std::min(bytes - total, kMostPerCall));
+    const ssize_t got = ::read(descriptor_, to + total, std::min(bytes - total, kMaxPerCall));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) fail(path_, "cannot read");
     if (got == 0) break;
@@ -150,7 +150,7 @@ std::size_t File::read_at(std::uint64_t offset, void* data, std::size_t bytes) {
   std::size_t total = 0;
   while (total < bytes) {
     const ssize_t got =
-        ::pread(descriptor_, to + total, std::min(bytes - total, kMostPerCall), static_cast<off_t>(offset + total));
+        ::pread(descriptor_, to + total, std::min(bytes - total, kMaxPerCall), static_cast<off_t>(offset + total));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) fail(path_, "cannot read");
     if (got == 0) break;

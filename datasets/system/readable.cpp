@@ -83,7 +83,7 @@ std::string sensible_number(double value) {
 }
 
 std::vector<std::string> sensible_column(const std::vector<double>& values) {
-  constexpr int kMostDecimals = 6;
+  constexpr int kMaxDecimals = 6;
   double largest = 0, smallest = kLargest;
   for (const double value : values) {
     if (std::isnan(value) || value == 0 || needs_exponent(value)) continue;
@@ -92,8 +92,8 @@ std::vector<std::string> sensible_column(const std::vector<double>& values) {
   }
   int decimals = kDigits;
   if (largest > 0) {
-    decimals = std::max(kDigits - magnitude(largest), std::min(kDigits - 1 - magnitude(smallest), kMostDecimals));
-    decimals = std::clamp(decimals, 0, kMostDecimals);
+    decimals = std::max(kDigits - magnitude(largest), std::min(kDigits - 1 - magnitude(smallest), kMaxDecimals));
+    decimals = std::clamp(decimals, 0, kMaxDecimals);
   }
   std::vector<std::string> column;
   for (const double value : values) column.push_back(with_decimals(value, decimals));

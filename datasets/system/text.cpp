@@ -60,8 +60,8 @@ std::string number_text(double value, double unit) {
   const double own_step = std::nextafter(std::abs(rounded), std::numeric_limits<float>::infinity()) - std::abs(rounded);
   if (!(unit * kStep * kLarge < own_step) || unit <= 0) return number_text(rounded);
   const int digits = decimal_exponent(value) - decimal_exponent(unit * kStep) + 1;
-  constexpr int kMost = std::numeric_limits<double>::max_digits10 - 1;  // the last digit of a double is noise
-  return written(value, std::chars_format::general, std::clamp(digits, 1, kMost));
+  constexpr int kMax = std::numeric_limits<double>::max_digits10 - 1;  // the last digit of a double is noise
+  return written(value, std::chars_format::general, std::clamp(digits, 1, kMax));
 }
 
 double number_of_digits(float value) {

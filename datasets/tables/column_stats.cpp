@@ -13,8 +13,8 @@
 namespace molgraph {
 namespace {
 
-constexpr std::size_t kMostWhole = 1024;  ///< values that are checked for duplicates
-constexpr std::size_t kMostText = 200;    ///< characters of a cell kept for a message
+constexpr std::size_t kMaxWhole = 1024;  ///< values that are checked for duplicates
+constexpr std::size_t kMaxText = 200;    ///< characters of a cell kept for a message
 
 bool is_digits(std::string_view part) {
   return !part.empty() && part.find_first_not_of("0123456789") == std::string_view::npos;
@@ -90,7 +90,7 @@ void ColumnStats::add(std::string_view cell, const std::string& file, std::int64
   if (is_missing(cell)) return;
   ++filled;
   const auto keep_first = [&](CellPlace& place) {
-    if (!place.exists()) place = {file, std::string(cell.substr(0, kMostText)), row};
+    if (!place.exists()) place = {file, std::string(cell.substr(0, kMaxText)), row};
   };
   const auto number = number_of_cell(cell);
   const auto measured = number ? std::nullopt : measured_number(cell);
@@ -126,19 +126,19 @@ void ColumnStats::add(std::string_view cell, const std::string& file, std::int64
     if (const auto label = binary_label(cell)) pairs |= 1u << label->pair;
     else keep_first(first_not_binary);
   }
-  if (filled == 1) first_value = cell.substr(0, kMostText);
-  is_constant = is_constant && first_value == cell.substr(0, kMostText);
+  if (filled == 1) first_value = cell.substr(0, kMaxText);
+  is_constant = is_constant && first_value == cell.substr(0, kMaxText);
   is_whole = is_whole && number && std::abs(*number) < 1e15 && *number == std::floor(*number);
   if (is_whole) {
     least = filled == 1 ? *number : std::min(least, *number);
     most = filled == 1 ? *number : std::max(most, *number);
-    if (is_judged && !repeats && whole.size() < kMostWhole)
+    if (is_judged && !repeats && whole.size() < kMaxWhole)
       repeats = !whole.insert(static_cast<std::int64_t>(*number)).second;
   }
   if (!is_whole || repeats) whole = {};
   if (const std::string_view part = number ? std::string_view() : part_of_cell(cell); !part.empty())
     ++part_words, parts.emplace(part);
-  if (keep_labels ? labels.size() <= kMostClasses : !number && labels.size() <= 2) labels.insert(class_label(cell));
+  if (keep_labels ? labels.size() <= kMaxClasses : !number && labels.size() <= 2) labels.insert(class_label(cell));
 }
 
 }  // namespace molgraph

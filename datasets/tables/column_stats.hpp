@@ -34,7 +34,7 @@ bool has_thousands_commas(std::string_view cell);
 std::string_view part_of_cell(std::string_view cell);
 
 /// Maximum number of classes in a column.
-inline constexpr std::size_t kMostClasses = 1000;
+inline constexpr std::size_t kMaxClasses = 1000;
 
 /// Location and text of a cell, for messages.
 struct CellPlace {

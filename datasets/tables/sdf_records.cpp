@@ -22,12 +22,12 @@ bool read_sdf_record(LineReader& lines, std::int64_t row, SdfRecord& record) {
   record = {};
   std::string line;
   bool in_mol = true, in_value = false, anything = false;
-  for (int number = 1; lines.next(line, row, kMostRowBytes); ++number) {
+  for (int number = 1; lines.next(line, row, kMaxRowBytes); ++number) {
     strip_carriage_return(line);
     record.bytes += line.size() + 1;
-    if (record.bytes > kMostRowBytes)
+    if (record.bytes > kMaxRowBytes)
       throw DataError(lines.name(), row + 1,
-                      "a record exceeds the limit of " + std::to_string(kMostRowBytes >> 20u) + " MiB", record.title);
+                      "a record exceeds the limit of " + std::to_string(kMaxRowBytes >> 20u) + " MiB", record.title);
     if (line.starts_with("$$$$")) return true;
     anything = anything || !trim(line).empty();
     if (number == 1) record.title = trim(line);

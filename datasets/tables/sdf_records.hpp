@@ -18,7 +18,7 @@ struct SdfRecord {
   std::size_t bytes = 0;                                        ///< size of the text, to limit memory
 };
 
-/// Reads the next record; the last one may lack its "$$$$". Throws DataError if a record exceeds kMostRowBytes.
+/// Reads the next record; the last one may lack its "$$$$". Throws DataError if a record exceeds kMaxRowBytes.
 bool read_sdf_record(LineReader& lines, std::int64_t row, SdfRecord& record);
 
 }  // namespace molgraph

@@ -11,7 +11,7 @@ namespace molgraph {
 namespace {
 
 constexpr std::size_t kSampleRows = 50;
-constexpr std::size_t kMostSmiles = 2000;  // maximum number of characters of a cell that is parsed as SMILES
+constexpr std::size_t kMaxSmiles = 2000;  // maximum number of characters of a cell that is parsed as SMILES
 
 /// Consumes a cell from the front of the text and returns what ended it: the delimiter, a line end or the end of the
 /// text ('\0'). `whole` is false if a quotation mark is not closed.
@@ -57,7 +57,7 @@ bool counts_up(const std::vector<std::string>& cells) {
 
 bool is_molecule(std::string_view cell) {
   const std::string_view text = trim(cell);
-  return !text.empty() && text.size() <= kMostSmiles && looks_like_smiles(text) && parses_as_smiles(text);
+  return !text.empty() && text.size() <= kMaxSmiles && looks_like_smiles(text) && parses_as_smiles(text);
 }
 
 /// Content of one column below the first line.

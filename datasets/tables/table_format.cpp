@@ -10,7 +10,7 @@
 namespace molgraph {
 namespace {
 
-constexpr std::size_t kMostName = 200;  // maximum number of characters of a column's name that is examined
+constexpr std::size_t kMaxName = 200;  // maximum number of characters of a column's name that is examined
 
 std::string_view first_filled_line(std::string_view head) {
   while (!head.empty()) {
@@ -107,7 +107,7 @@ bool names_molecules(std::string_view cell) {
   constexpr std::array<std::string_view, 12> names{"structure", "structures", "smi",      "smile",
                                                    "mol",       "mols",       "molecule", "molecules",
                                                    "compound",  "compounds",  "ligand",   "drug"};
-  if (cell.size() > kMostName || cell.find_first_of(",;\t\n") != std::string_view::npos) return false;
+  if (cell.size() > kMaxName || cell.find_first_of(",;\t\n") != std::string_view::npos) return false;
   std::string word = lower(trim(cell));
   std::erase_if(word, [](char c) { return c == ' ' || c == '_' || c == '-' || c == '.'; });
   return word.find("smiles") != std::string::npos || std::ranges::find(names, word) != names.end();

@@ -174,7 +174,7 @@ bool ByteStream::would_wait(int milliseconds) const {
 const std::string& ByteStream::name() const { return state_->name; }
 
 LineReader::LineReader(const std::string& path, const std::string& shown, ReadingHooks hooks)
-    : hooks_(std::move(hooks)), stream_(path, shown, hooks_), buffer_(kMostPeek) {
+    : hooks_(std::move(hooks)), stream_(path, shown, hooks_), buffer_(kMaxPeek) {
   const std::string_view head = peek();
   if (head.starts_with("\xFF\xFE") || head.starts_with("\xFE\xFF"))
     throw FileError(name() + ": is UTF-16 text; save it as UTF-8 (in a spreadsheet: \"CSV UTF-8\")");
@@ -213,7 +213,7 @@ void LineReader::seek(std::uint64_t offset) {
 }
 
 std::string_view LineReader::peek(std::size_t most) {
-  assert(most <= kMostPeek);
+  assert(most <= kMaxPeek);
   const auto seen = [&] { return std::string_view{buffer_.data() + begin_, std::min(most, end_ - begin_)}; };
   const auto paused = [&] { return seen().find('\n') != std::string_view::npos && stream_.would_wait(kPause); };
   while (end_ - begin_ < most && !paused() && fill()) {

@@ -44,15 +44,15 @@ class LineReader {
   struct PassedOver {
     std::uint64_t bytes = 0, quotes = 0;
   };
-  static constexpr std::size_t kMostLine = std::size_t{256} << 20, kMostPeek = std::size_t{1} << 20;
+  static constexpr std::size_t kMaxLine = std::size_t{256} << 20, kMaxPeek = std::size_t{1} << 20;
 
   explicit LineReader(const std::string& path, const std::string& shown = {}, ReadingHooks hooks = {});
 
   /// Reads the next line without its line end. A carriage return before the line feed is kept, because inside quotation
   /// marks it belongs to the cell. Returns false at the end. A line above `most` bytes throws a DataError that names
   /// `row` (0-based); with `beyond`, the excess is skipped and described there instead.
-  bool next(std::string& line, std::int64_t row, std::size_t most = kMostLine, PassedOver* beyond = nullptr);
-  /// Returns up to `most` bytes (at most kMostPeek) from the current position without consuming them; fewer if a pipe
+  bool next(std::string& line, std::int64_t row, std::size_t most = kMaxLine, PassedOver* beyond = nullptr);
+  /// Returns up to `most` bytes (at most kMaxPeek) from the current position without consuming them; fewer if a pipe
   /// pauses after a complete line.
   std::string_view peek(std::size_t most = std::size_t{64} << 10);
   /// Byte of the (decompressed) text where the next line begins. seek() continues there, like ByteStream::seek().

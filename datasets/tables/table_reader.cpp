@@ -93,10 +93,10 @@ struct TableReader::State {
 bool TableReader::State::read_line() {
   LineReader::PassedOver beyond;
   too_long.clear();
-  if (!lines.next(line, row, kMostRowBytes, &beyond)) return false;
+  if (!lines.next(line, row, kMaxRowBytes, &beyond)) return false;
   if (beyond.bytes == 0) return true;
   too_long = "a line of " + std::to_string(line.size() + beyond.bytes) + " bytes, but the limit is " +
-             std::to_string(kMostRowBytes >> 20u) + " MiB";
+             std::to_string(kMaxRowBytes >> 20u) + " MiB";
   const bool header = columns.empty();
   const auto quotes = beyond.quotes + static_cast<std::uint64_t>(std::ranges::count(line, '"'));
   if (header || (format != TableFormat::smi && quotes % 2 > 0))  // its last cell would continue in the next line
@@ -108,7 +108,7 @@ bool TableReader::State::read_line() {
 
 bool TableReader::State::read_csv(bool& blank) {
   if (!read_line()) return false;
-  const std::size_t kept = columns.empty() ? kMostColumns : columns.size();
+  const std::size_t kept = columns.empty() ? kMaxColumns : columns.size();
   std::size_t at = 0, bytes = line.size();
   std::string beyond;  // excess cells are counted, not kept
   cell_count = 0;
@@ -126,12 +126,12 @@ bool TableReader::State::read_csv(bool& blank) {
         cell.append(line, at, quote == std::string::npos ? quote : quote - at);
         if (quote == std::string::npos) {  // the cell continues in the next line
           cell += lines.line_end();
-          if (!lines.next(line, row, kMostRowBytes))
+          if (!lines.next(line, row, kMaxRowBytes))
             throw DataError(lines.name(), row + 1, "the quotation mark that opens this cell is never closed", cell);
           bytes += line.size() + 1;
-          if (bytes > kMostRowBytes)
+          if (bytes > kMaxRowBytes)
             throw DataError(lines.name(), row + 1,
-                            "a row exceeds the limit of " + std::to_string(kMostRowBytes >> 20u) +
+                            "a row exceeds the limit of " + std::to_string(kMaxRowBytes >> 20u) +
                                 " MiB; perhaps the quotation mark that opens this cell is never "
                                 "closed",
                             cell);
@@ -190,16 +190,16 @@ void TableReader::State::start_csv(const TableOptions& options) {
   SampleRows sample;
   if (options.molecules) sample = sample_rows(lines.peek(), delimiter, lines.line_end());
   if (sample.size() == 1)  // a wide table
-    sample = sample_rows(lines.peek(LineReader::kMostPeek), delimiter, lines.line_end());
+    sample = sample_rows(lines.peek(LineReader::kMaxPeek), delimiter, lines.line_end());
   HeaderVerdict verdict{!options.no_header, true};
   if (options.molecules && !options.header && !options.no_header) verdict = find_header(sample, options.smiles_column);
 
   bool blank = true;
   while (blank)
     if (!read_csv(blank)) throw DataError(lines.name() + ": is empty");
-  if (cell_count > kMostColumns)
+  if (cell_count > kMaxColumns)
     throw DataError(lines.name() + ": has " + std::to_string(cell_count) + " columns, but the limit is " +
-                    std::to_string(kMostColumns) + "; is the table transposed?");
+                    std::to_string(kMaxColumns) + "; is the table transposed?");
   if (verdict.header) {
     columns = cells;
     if (!verdict.sure) say("the first line is used as the header; if it is data, use --no-header");
@@ -265,9 +265,9 @@ void TableReader::State::start_sdf() {
     bytes += record.bytes + record.properties.size() * sizeof record.properties[0];
     for (const auto& [name, value] : record.properties)
       if (property_columns.try_emplace(name, properties.size()).second) properties.push_back(name);
-    if (properties.size() > kMostColumns)
+    if (properties.size() > kMaxColumns)
       throw DataError(lines.name(), static_cast<std::int64_t>(records.size()) + 1,
-                      "has more than " + std::to_string(kMostColumns) + " properties, which is the limit");
+                      "has more than " + std::to_string(kMaxColumns) + " properties, which is the limit");
     records.push_back(std::move(record));
   }
   if (records.empty()) throw DataError(lines.name() + ": contains no records");

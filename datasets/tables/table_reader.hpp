@@ -42,9 +42,9 @@ struct TablePosition {
 };
 
 /// Input limits. Exceeding one throws a DataError that names it. Memory is limited to a few rows.
-inline constexpr std::size_t kMostColumns = 100'000;  ///< also for the properties of an SD file
-inline constexpr std::size_t kMostRowBytes = std::size_t{16}
-                                             << 20;  ///< for a line, a row with several lines, an SDF record
+inline constexpr std::size_t kMaxColumns = 100'000;  ///< also for the properties of an SD file
+inline constexpr std::size_t kMaxRowBytes = std::size_t{16}
+                                            << 20;  ///< for a line, a row with several lines, an SDF record
 
 /// Reads one table. Accepts RFC 4180 quotes, embedded newlines, CRLF, a UTF-8 BOM, a missing last newline, blank
 /// trailing lines, UTF-8, and Windows-1252 with a warning. A .csv file may be separated by tabs or semicolons instead.

@@ -68,8 +68,8 @@ Task multiclass_task(const std::vector<ColumnStats>& stats, const std::vector<st
   std::set<std::string> labels;
   for (const std::size_t c : columns) {
     labels.insert(stats[c].labels.begin(), stats[c].labels.end());
-    if (labels.size() > kMostClasses)
-      throw DataError("column '" + stats[c].name + "' has more than " + std::to_string(kMostClasses) +
+    if (labels.size() > kMaxClasses)
+      throw DataError("column '" + stats[c].name + "' has more than " + std::to_string(kMaxClasses) +
                       " classes; is it a regression target?");
   }
   Task task;
@@ -325,13 +325,13 @@ TargetChoice choose_targets(const std::vector<ColumnStats>& stats, const TargetW
     if (wishes.hint_of_parts && column.names_parts())
       choice.notes.push_back("'" + std::string(trim(column.name)) + "' contains the sets of a split; --splits-column " +
                              std::string(trim(column.name)) + " uses them");
-  if (!wishes.named && wishes.own_table && !wishes.all && choice.columns.size() > kMostFoundTargets)
+  if (!wishes.named && wishes.own_table && !wishes.all && choice.columns.size() > kMaxFoundTargets)
     throw UsageError(std::to_string(choice.columns.size()) +
                      " columns could be targets: " + quoted(stats, choice.columns) +
                      "; name the targets with --target-columns (--target-columns all uses all of them)");
-  if (choice.columns.size() > kMostTargets)
+  if (choice.columns.size() > kMaxTargets)
     throw DataError(std::to_string(choice.columns.size()) + " columns would be targets, but the limit is " +
-                    std::to_string(kMostTargets) + "; name the targets with --target-columns");
+                    std::to_string(kMaxTargets) + "; name the targets with --target-columns");
   const auto all_columns = [&](const auto& condition) {
     return !choice.columns.empty() &&
            std::ranges::all_of(choice.columns, [&](std::size_t c) { return condition(stats[c]); });

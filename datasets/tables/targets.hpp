@@ -22,7 +22,7 @@ std::vector<int> candidate_columns(const std::vector<std::string>& columns, cons
                                    const std::vector<int>& not_targets);
 
 /// Maximum number of targets that are chosen without asking the user.
-inline constexpr std::size_t kMostFoundTargets = 20;
+inline constexpr std::size_t kMaxFoundTargets = 20;
 
 /// True for --target-columns all, unless a column has that name.
 bool wants_all_targets(const std::vector<std::string>& named, const std::vector<std::string>& columns);
@@ -47,7 +47,7 @@ struct TargetWishes {
 /// regression otherwise.
 /// Throws DataError for decimal commas, ambiguous commas, text columns, cells that are not numbers, two units in a
 /// column and values that do not fit the kind, such as censored values in a classification column. Throws UsageError if
-/// `positive` does not fit the kind, and for more than kMostFoundTargets targets that the user did not name.
+/// `positive` does not fit the kind, and for more than kMaxFoundTargets targets that the user did not name.
 struct TargetChoice {
   std::vector<std::size_t> columns;     ///< indices into the statistics
   Task task;                            ///< names as in the table, units as in its cells

@@ -15,7 +15,7 @@ enum class TaskKind : std::uint8_t { regression, binary, multiclass, mixed };
 std::string_view to_string(TaskKind kind);              ///< "regression", "binary", "multiclass", "mixed"
 TaskKind task_kind_from_string(std::string_view text);  ///< also accepts "classification" = binary; throws UsageError
 
-inline constexpr std::size_t kMostTargets = 65'536;  ///< in a table or a store
+inline constexpr std::size_t kMaxTargets = 65'536;  ///< in a table or a store
 
 struct Task {
   TaskKind kind = TaskKind::regression;

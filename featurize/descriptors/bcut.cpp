@@ -26,11 +26,11 @@ constexpr double kPrecision = 1e-12;
 /// Replaces a pivot that vanishes. The signs then belong to an x that differs by less than kPrecision.
 constexpr double kTinyPivot = 1e-30;
 /// Limit for the ratio of the determinants at both ends of an interval. Beyond it, a line between them is of no use.
-constexpr double kMostRatio = 8;
+constexpr double kMaxRatio = 8;
 /// After this many steps by false position, the next step bisects.
 constexpr int kLines = 8;
 /// Bisection alone needs 50.
-constexpr int kMostRounds = 200;
+constexpr int kMaxRounds = 200;
 
 constexpr std::size_t kProperties = 4, kLanes = 2 * kProperties;
 using Lanes = std::array<double, kLanes>;  // largest eigenvalue of each property, then smallest of each
@@ -249,7 +249,7 @@ struct Search {
     const double ratio = -at_inner / at_outer;
     // After both ends have been comparable, one may come much closer than the other.
     const bool cuts = alone && ratio > 0 && std::isfinite(ratio);
-    lines = cuts && (lines > 0 || (ratio > 1 / kMostRatio && ratio < kMostRatio)) ? lines + 1 : 0;
+    lines = cuts && (lines > 0 || (ratio > 1 / kMaxRatio && ratio < kMaxRatio)) ? lines + 1 : 0;
     return lines % kLines == 0 ? (inner + outer) / 2 : inner + (outer - inner) * (ratio / (1 + ratio));
   }
 
@@ -305,7 +305,7 @@ void write_bcut(const Work& work, double* row) {
     unit[l] = 1 / (1 + searches[l].width());
   }
   bool all_done = false;
-  for (int round = 0; !all_done && round < kMostRounds; ++round) {
+  for (int round = 0; !all_done && round < kMaxRounds; ++round) {
     for (std::size_t l = 0; l < kLanes; ++l) x[l] = searches[l].done ? searches[l].last : searches[l].next();
     const Elimination::Signs signs = elimination.signs(diagonal, x, unit);
     all_done = true;

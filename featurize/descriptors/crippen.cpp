@@ -20,7 +20,7 @@ bool may_have_many_mappings(const CompactMolecule& molecule) {
     mappings += orders;
     hydrogens += atom.hydrogens;
   }
-  return mappings + hydrogens >= Matcher::kMostMappings;
+  return mappings + hydrogens >= Matcher::kMaxMappings;
 }
 
 /// Builds the molecule with all hydrogens as atoms, appended after the others. For the other atoms, elementary queries

@@ -212,7 +212,7 @@ int Matcher::count(int pattern) {
   if (!may_occur(own)) return 0;
   if (own.rules.size() == 1) {
     const auto atoms = static_cast<int>(ones(mask(own.rules.front())));
-    return atoms < kMostMappings ? atoms : -1;
+    return atoms < kMaxMappings ? atoms : -1;
   }
   const auto& order = best_order(own);
   if (!find_candidates(order)) return 0;
@@ -268,7 +268,7 @@ bool Matcher::extend(const std::vector<PatternStep>& order, std::size_t step, Ai
   if (step == order.size()) {
     if (aim == Aim::one) return true;
     found_.insert(found_.end(), used_.begin(), used_.end());
-    return (mappings_ += per_mapping_) >= kMostMappings;
+    return (mappings_ += per_mapping_) >= kMaxMappings;
   }
   const PatternStep& own = order[step];
   const std::uint64_t* candidates = candidates_.data() + step * words_;

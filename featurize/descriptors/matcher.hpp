@@ -22,14 +22,14 @@ struct RdkitParts {
 class Matcher {
  public:
   /// Number of mappings of one pattern after which RDKit's searches stop.
-  static constexpr int kMostMappings = 1000;
+  static constexpr int kMaxMappings = 1000;
 
   /// All arguments must outlive the searches.
   void assign(const PatternLibrary& library, const CompactMolecule& molecule, const RdkitParts& parts);
 
   bool exists(int pattern);
   /// Returns the number of different sets of atoms that the pattern covers, as len(GetSubstructMatches()) counts them;
-  /// -1 if there are kMostMappings mappings or more, of which RDKit would count only some.
+  /// -1 if there are kMaxMappings mappings or more, of which RDKit would count only some.
   int count(int pattern);
   /// Returns the atoms that can be the pattern's first atom, as bits.
   std::span<const std::uint64_t> first_atoms(int pattern);

@@ -31,7 +31,7 @@ constexpr std::string_view kKnownAtomQueries[] = {
 constexpr std::string_view kKnownBondQueries[] = {"BondNull", "BondOrder", "BondInRing", "SingleOrAromaticBond"};
 
 /// More kinds than any real data has. Limits the memory of a thread for artificial input.
-constexpr std::size_t kMostKinds = 4096;
+constexpr std::size_t kMaxKinds = 4096;
 
 template <typename Query>
 bool is_leaf(const Query& query) {
@@ -293,7 +293,7 @@ int PatternLibrary::add(std::shared_ptr<const RDKit::ROMol> query, const std::st
 PatternLibrary::Kinds& PatternLibrary::kinds() const {
   thread_local std::map<std::uint64_t, Kinds> of_thread;
   Kinds& own = of_thread[id_];
-  if (own.number.size() > kMostKinds) own = {};
+  if (own.number.size() > kMaxKinds) own = {};
   return own;
 }
 

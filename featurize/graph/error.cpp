@@ -35,6 +35,6 @@ std::string located(const std::string& file, std::int64_t row, const std::string
 }  // namespace
 
 DataError::DataError(const std::string& file, std::int64_t row, const std::string& message, const std::string& text)
-    : std::runtime_error(located(file, row, message, text)) {}
+    : Error(located(file, row, message, text)) {}
 
 }  // namespace molgraph

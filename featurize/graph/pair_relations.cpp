@@ -75,7 +75,7 @@ BondGraph bond_graph(const GraphView& graph) {
 
 void write_pair_relations(const GraphView& graph, std::uint16_t* topology, std::uint8_t* edge) {
   const auto n = static_cast<std::size_t>(graph.num_atoms);
-  assert(n <= kMostAtoms);
+  assert(n <= kMaxAtoms);
   const std::size_t tokens = n + 1;
   std::fill_n(topology, tokens, kVirtual);
   std::fill_n(edge, tokens, kVirtualEdge);

@@ -9,7 +9,7 @@
 namespace molgraph {
 
 /// Largest number of atoms: a bond's atoms and the distances are 16-bit numbers, and two values are reserved.
-inline constexpr int kMostAtoms = 65533;
+inline constexpr int kMaxAtoms = 65533;
 
 /// Token 0 is the virtual node, tokens 1..n the atoms; N = n + 1. Both arrays are row-major [N, N].
 struct PairRelations {
@@ -18,7 +18,7 @@ struct PairRelations {
 };
 
 /// Distances by breadth-first search from every atom (Boost.Graph), without the virtual node. The cost is n (n + m).
-/// The view must have at most kMostAtoms atoms.
+/// The view must have at most kMaxAtoms atoms.
 PairRelations pair_relations(const GraphView& graph);
 
 }  // namespace molgraph

@@ -66,7 +66,7 @@ int bond_id(Features features, const std::uint8_t* bond_columns) {
 std::vector<std::vector<int>> rows_of_bond_ids(Features features) {
   const FeatureShape& shape = feature_shape(features);
   std::vector<std::vector<int>> rows(static_cast<std::size_t>(shape.bond_ids));
-  std::array<std::uint8_t, kMostBondColumns> value{};
+  std::array<std::uint8_t, kMaxBondColumns> value{};
   std::vector<int> of_value;
   const auto visit = [&](auto&& self, int column, int first) -> void {  // visits all combinations of values
     if (column == shape.bond_columns) {

@@ -24,8 +24,8 @@ std::string_view to_string(Features features);
 /// Throws UsageError with the allowed names.
 Features features_from_string(std::string_view text);
 
-inline constexpr int kMostAtomColumns = 10;
-inline constexpr int kMostBondColumns = 4;
+inline constexpr int kMaxAtomColumns = 10;
+inline constexpr int kMaxBondColumns = 4;
 
 /// Configuration of an atom, a column of `molgraph`: its CIP label (Hanson et al. 2018), in lower case for
 /// pseudo-asymmetric atoms, or `undefined` if the atom could have a configuration but has no label.
@@ -35,14 +35,14 @@ enum class BondLabel : std::uint8_t { none, E, Z, either };
 
 /// Sizes and names of the vocabulary of one feature set.
 struct FeatureShape {
-  int atom_columns;                             ///< 9, 1 or 10
-  int bond_columns;                             ///< 3, 1 or 4
-  std::array<int, kMostAtomColumns> atom_dims;  ///< number of values per atom column, unused entries 0
-  std::array<int, kMostBondColumns> bond_dims;  ///< number of values per bond column, unused entries 0
-  int bond_ids;                                 ///< number of distinct bond ids: 60 (ogb), 4 (zinc) or 32 (molgraph)
-  std::string_view atom_names;                  ///< names of the atom columns, separated by spaces
-  std::string_view bond_names;                  ///< names of the bond columns
-  std::string_view bond_id_rule;                ///< the bond id, as a formula over the names of the bond columns
+  int atom_columns;                            ///< 9, 1 or 10
+  int bond_columns;                            ///< 3, 1 or 4
+  std::array<int, kMaxAtomColumns> atom_dims;  ///< number of values per atom column, unused entries 0
+  std::array<int, kMaxBondColumns> bond_dims;  ///< number of values per bond column, unused entries 0
+  int bond_ids;                                ///< number of distinct bond ids: 60 (ogb), 4 (zinc) or 32 (molgraph)
+  std::string_view atom_names;                 ///< names of the atom columns, separated by spaces
+  std::string_view bond_names;                 ///< names of the bond columns
+  std::string_view bond_id_rule;               ///< the bond id, as a formula over the names of the bond columns
 };
 
 const FeatureShape& feature_shape(Features features);
@@ -61,9 +61,8 @@ std::vector<std::vector<int>> rows_of_bond_ids(Features features);
 /// topology[i][j] is the distance in bonds or one of these values.
 inline constexpr std::uint16_t kUnreachable = 0xFFFE;  ///< other fragment
 inline constexpr std::uint16_t kVirtual = 0xFFFF;      ///< i or j is token 0
-/// The same values in a store's bytes. Stores do not contain the pairs of molecules with 255 or more atoms.
+/// kUnreachable in a store's bytes. Stores do not contain the pairs of molecules with 255 or more atoms.
 inline constexpr std::uint8_t kUnreachable8 = 254;
-inline constexpr std::uint8_t kVirtual8 = 255;
 inline constexpr int kMaxStoredPairAtoms = 254;
 
 /// edge[i][j] is a bond id or one of these values.

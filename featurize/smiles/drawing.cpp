@@ -93,7 +93,7 @@ std::string draw_atoms(std::string_view text, bool is_mol_block, const Featurize
 
 std::string draw_molecule_svg(std::string_view smiles, int width, int height) {
   const ParsedMolecule parsed = parse_smiles(smiles);
-  if (!parsed.molecule || static_cast<int>(parsed.molecule->getNumAtoms()) > kMostDrawnAtoms) return {};
+  if (!parsed.molecule || static_cast<int>(parsed.molecule->getNumAtoms()) > kMaxDrawnAtoms) return {};
   std::string inside;
   const std::string problem = reason_of_failure([&] {
     const std::lock_guard lock(drawing());

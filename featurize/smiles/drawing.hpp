@@ -20,11 +20,11 @@ std::string draw_atoms(std::string_view text, bool is_mol_block, const Featurize
                        std::span<const double> values, const std::string& legend);
 
 /// Returns an inline SVG of width x height user units with a transparent background: an <svg> element with a viewBox
-/// that does not contain the SMILES. Returns "" if the text is not a molecule, has more than kMostDrawnAtoms atoms, or
+/// that does not contain the SMILES. Returns "" if the text is not a molecule, has more than kMaxDrawnAtoms atoms, or
 /// this build cannot draw. Thread-safe.
 std::string draw_molecule_svg(std::string_view smiles, int width, int height);
 
 /// Larger molecules are not drawn, because the drawing would not be readable.
-inline constexpr int kMostDrawnAtoms = 150;
+inline constexpr int kMaxDrawnAtoms = 150;
 
 }  // namespace molgraph

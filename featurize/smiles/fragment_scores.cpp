@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kUnknownFragment = -4.0;
 /// RDKit's file has 7 MB. A file that decompresses to more than this limit is not RDKit's.
-constexpr std::size_t kMostText = std::size_t{256} << 20;
+constexpr std::size_t kMaxText = std::size_t{256} << 20;
 
 std::string unpacked(const std::string& path) {
   const std::unique_ptr<gzFile_s, int (*)(gzFile)> file(gzopen(path.c_str(), "rb"), gzclose);
@@ -24,7 +24,7 @@ std::string unpacked(const std::string& path) {
   int got = 0;
   while ((got = gzread(file.get(), chunk.data(), static_cast<unsigned>(chunk.size()))) > 0) {
     text.append(chunk.data(), static_cast<std::size_t>(got));
-    if (text.size() > kMostText) throw FileError(path + ": too large to be RDKit's fragment scores");
+    if (text.size() > kMaxText) throw FileError(path + ": too large to be RDKit's fragment scores");
   }
   if (got < 0) throw FileError(path + ": damaged gzip data");
   return text;

@@ -76,7 +76,7 @@ FeaturizeResult featurize(ParsedMolecule&& parsed, std::string_view text, Stereo
 
 Featurizer::Featurizer(const FeaturizerOptions& options, const FeaturizerLimits& limits, const FeaturizerExtras& extras)
     : options_(options), limits_(limits), extras_(extras) {
-  limits_.max_atoms = std::min(limits_.max_atoms, kMostAtoms);
+  limits_.max_atoms = std::min(limits_.max_atoms, kMaxAtoms);
   extras_.descriptors = extras.descriptors || options.descriptors == DescriptorSet::rdkit;
   if (extras_.descriptors) prepare_descriptors();
 }

@@ -32,7 +32,7 @@ struct Rejection {
 
 /// Resource limits. Larger input is rejected as too_large, and the reason contains the number.
 struct FeaturizerLimits {
-  int max_atoms = 1024;          ///< at most kMostAtoms; larger values are reduced to it
+  int max_atoms = 1024;          ///< at most kMaxAtoms; larger values are reduced to it
   std::size_t max_text = 65536;  ///< characters of one SMILES; an SDF record may have 64 times as many
 };
 

@@ -28,7 +28,7 @@ constexpr Colour kHydrogen = 1, kLonePair = 2;
 constexpr int kSmallestRingWithTrans = 8;
 /// Budget of the labeller in steps on paths through the molecule. None of 54,000 MoleculeNet molecules exceeds it.
 /// Within the budget, the labeller took at most 60 ms for all molecules tried.
-constexpr std::int64_t kMostSteps = 20000;
+constexpr std::int64_t kMaxSteps = 20000;
 /// Largest ring that can prevent the inversion of a nitrogen.
 constexpr int kCageRing = Rings::kLargestRing;
 
@@ -209,7 +209,7 @@ class Perception {
     });
     colour_.clear();
     const auto tied = std::count_if(units.begin(), units.end(), [](const Unit& unit) { return unit.alike_for < 0; });
-    std::int64_t left = kMostSteps;
+    std::int64_t left = kMaxSteps;
     std::vector<char> on_way(labels_.atom.size(), 0);
     for (const Unit& unit : units) {
       const std::int64_t factor = unit.alike_for < 0 ? static_cast<std::int64_t>(units.size()) * tied : 1;

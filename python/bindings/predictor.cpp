@@ -20,7 +20,7 @@
 namespace molgraph::python {
 namespace {
 
-constexpr std::size_t kMostRows = 512, kFewestRows = 16;  // rows of a window, which one thread computes
+constexpr std::size_t kMaxRows = 512, kMinRows = 16;  // rows of a window, which one thread computes
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 using Texts = std::vector<std::string>;
@@ -33,7 +33,7 @@ PredictorOptions options_of(const std::string& precision, int gpu, int max_atoms
   return {.threads = 1,
           .limits = {.max_atoms = max_atoms},
           .precision = precision_from_string(precision),
-          .gpu = gpu,
+          .device = gpu < 0 ? Device{} : Device::gpu(gpu),
           .calibrate = calibrate,
           .interval = interval,
           .domain = domain};
@@ -56,7 +56,7 @@ template <class Work>
 void for_each_window(const Texts& texts, std::span<const float> columns, int threads, const Work& work) {
   const std::size_t rows = texts.size(), measured = rows == 0 ? 0 : columns.size() / rows;
   const auto used = static_cast<std::size_t>(thread_count(threads));
-  const std::size_t window = std::clamp((rows + 4 * used - 1) / (4 * used), kFewestRows, kMostRows);
+  const std::size_t window = std::clamp((rows + 4 * used - 1) / (4 * used), kMinRows, kMaxRows);
   const auto one = [&](std::size_t first) {
     const std::size_t some = std::min(window, rows - first);
     work(first, std::span(texts).subspan(first, some), columns.subspan(first * measured, some * measured));

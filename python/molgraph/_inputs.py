@@ -21,7 +21,7 @@ def texts_of(values: Iterable[Any]) -> List[str]:
     shape = getattr(values, "shape", None)
     if shape is not None and len(shape) == 2:
         if shape[1] != 1:
-            raise TypeError(f"one column of SMILES is needed, but the table has {shape[1]}")
+            raise TypeError(f"the table must have one column of SMILES, not {shape[1]}")
         values = values.iloc[:, 0] if hasattr(values, "iloc") else values[:, 0]
     values = values.tolist() if hasattr(values, "tolist") else list(values)
     for place, value in enumerate(values):

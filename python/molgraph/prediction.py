@@ -192,7 +192,7 @@ def _gpu_of(device: str) -> int:
     if device == "cpu":
         return -1
     if name != "cuda" or not (number or "0").isdigit():
-        raise _core.UsageError(f"device: {device!r} is not cpu, cuda or cuda:N")
+        raise _core.UsageError(f"device: {device!r}: must be cpu, cuda or cuda:N")
     return int(number or "0")
 
 

@@ -20,7 +20,7 @@ class Run:
     def __init__(self, path: Union[str, "os.PathLike[str]"]):
         self.path = os.fspath(path)
         if not os.path.exists(os.path.join(self.path, "config.toml")):
-            raise _core.FileError(f"{self.path}: is not a run (it contains no config.toml)")
+            raise _core.FileError(f"{self.path}: not a run directory (config.toml is missing)")
 
     def __repr__(self) -> str:
         return f"Run({self.path!r})"
@@ -74,7 +74,7 @@ class Run:
 
 def flags_of(options: Dict[str, Any]) -> List[str]:
     """Converts options to flags of the program: ``batch_size=32`` is ``--batch-size 32``, True and False are ``--name``
-    and ``--no-name``, a list gives several values, None is left out."""
+    and ``--no-name``, a list is several values, None is skipped."""
     flags: List[str] = []
     for name, value in options.items():
         flag = name.replace("_", "-")
@@ -109,7 +109,7 @@ def train(data: Any, out: Union[str, "os.PathLike[str]"], *, quiet: bool = False
         if os.path.exists(table):
             with open(table, encoding="utf-8", newline="") as file:
                 if file.read() != text:
-                    raise _core.FileError(f"{table}: exists with other rows; choose another name for the run")
+                    raise _core.FileError(f"{table}: already exists with other rows; choose another name for the run")
         else:
             os.makedirs(os.path.dirname(os.path.abspath(table)), exist_ok=True)
             with open(table, "w", encoding="utf-8", newline="") as file:

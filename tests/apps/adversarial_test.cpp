@@ -1,11 +1,11 @@
 // FLAG: hand-computed perturbations, and all ascent steps of the training loop within one update.
-#include "apps/training/adversarial.hpp"
+#include "apps/training/loop/adversarial.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "apps/training/trainer.hpp"
+#include "apps/training/loop/trainer.hpp"
 #include "attention/reference/node_input.hpp"
 #include "featurize/graph/error.hpp"
 #include "tests/apps/shell.hpp"

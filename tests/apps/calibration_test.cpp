@@ -13,7 +13,7 @@
 #include <random>
 
 #include "apps/scoring/calibrated_prediction.hpp"
-#include "apps/training/calibration_fit.hpp"
+#include "apps/training/run/calibration_fit.hpp"
 #include "featurize/graph/error.hpp"
 
 namespace molgraph {

@@ -1,5 +1,5 @@
 // Measured labels of a corpus: hand-computed scales and weights, and sparse labels compared with a dense table.
-#include "apps/training/corpus_labels.hpp"
+#include "apps/training/run/corpus_labels.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,10 +7,10 @@
 #include <cmath>
 #include <limits>
 
-#include "apps/training/batches.hpp"
-#include "apps/training/predictions.hpp"
-#include "apps/training/pretraining.hpp"
-#include "apps/training/trainer.hpp"
+#include "apps/training/loop/batches.hpp"
+#include "apps/training/loop/trainer.hpp"
+#include "apps/training/run/predictions.hpp"
+#include "apps/training/run/pretraining.hpp"
 #include "datasets/system/files.hpp"
 #include "featurize/graph/error.hpp"
 #include "tests/apps/shell.hpp"

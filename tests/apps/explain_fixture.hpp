@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "apps/scoring/predictor.hpp"
-#include "apps/training/run_explanation.hpp"
+#include "apps/training/run/run_explanation.hpp"
 #include "tests/apps/shell.hpp"
 #include "tests/apps/tiny_model.hpp"
 

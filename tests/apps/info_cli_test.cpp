@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "apps/training/model_factory.hpp"
+#include "apps/training/loop/model_factory.hpp"
 #include "tests/apps/shell.hpp"
 #include "tests/apps/tiny_model.hpp"
 #include "tests/support/places.hpp"

@@ -1,11 +1,11 @@
 // Outlier labels: detection, warnings, storage in run.json, and target scaling without their influence.
-#include "apps/training/label_check.hpp"
+#include "apps/training/run/label_check.hpp"
 
 #include <gtest/gtest.h>
 
 #include <numeric>
 
-#include "apps/training/evaluate.hpp"
+#include "apps/training/loop/evaluate.hpp"
 #include "featurize/smiles/smiles.hpp"
 #include "tests/apps/shell.hpp"
 

@@ -179,12 +179,6 @@ TEST_F(LabelClipCli, ClippingNeedsARegressionTarget) {
   EXPECT_EQ(corpus.code, 2);
   EXPECT_THAT(corpus.err, HasSubstr("--clip-labels"));
   EXPECT_FALSE(scratch.exists("X"));
-  // The configuration of an earlier version has no such line, and the run can be resumed.
-  const std::string start = table({}) + " -o R" + kSets + kModelOnly;
-  train(start);
-  ASSERT_EQ(run("sed -i /clip-labels/d R/config.toml").code, 0);
-  EXPECT_EQ(run("molgraph-train -o R --resume").code, 0);
-  EXPECT_THAT(scratch.read("R/config.toml"), HasSubstr("clip-labels = false"));
 }
 
 }  // namespace

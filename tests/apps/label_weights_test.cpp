@@ -1,16 +1,16 @@
-#include "apps/training/label_weights.hpp"
+#include "apps/training/loop/label_weights.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
-#include "apps/training/loss.hpp"
+#include "apps/training/loop/loss.hpp"
 
 namespace molgraph {
 namespace {
 
-constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
+constexpr double kUnlabelled = std::numeric_limits<double>::quiet_NaN();
 
 /// A set with labels only: weights depend on nothing else.
 MoleculeSet set_of(TaskKind kind, std::size_t targets, std::vector<double> labels, int classes = 0) {
@@ -24,7 +24,7 @@ MoleculeSet set_of(TaskKind kind, std::size_t targets, std::vector<double> label
 }
 
 TEST(LabelWeights, DefaultWeightsAreOne) {
-  const MoleculeSet set = set_of(TaskKind::regression, 2, {1, 2, 3, kMissing});
+  const MoleculeSet set = set_of(TaskKind::regression, 2, {1, 2, 3, kUnlabelled});
   const LabelWeights weights(set, {0, 1}, {});
   EXPECT_TRUE(weights.all_one());
   EXPECT_TRUE(weights.table(set).empty());
@@ -33,7 +33,7 @@ TEST(LabelWeights, DefaultWeightsAreOne) {
 }
 
 TEST(LabelWeights, RowAndTargetWeightsMatchHandCalculation) {
-  MoleculeSet set = set_of(TaskKind::regression, 2, {1, 2, 3, kMissing, 5, 6});
+  MoleculeSet set = set_of(TaskKind::regression, 2, {1, 2, 3, kUnlabelled, 5, 6});
   set.weight = {1, 2, 5};
   // The training set is the first two rows. Row weights times target weights 1 and 3: 1, 3, 2; their mean is 2.
   const LabelWeights weights(set, {0, 1}, {.tasks = {1, 3}});
@@ -42,7 +42,7 @@ TEST(LabelWeights, RowAndTargetWeightsMatchHandCalculation) {
 
 TEST(LabelWeights, BalancedTargetsHaveEqualShares) {
   // Target 0 has four labels, target 1 has one. Each target has half of the loss of five labels.
-  const MoleculeSet set = set_of(TaskKind::regression, 2, {1, 9, 2, kMissing, 3, kMissing, 4, kMissing});
+  const MoleculeSet set = set_of(TaskKind::regression, 2, {1, 9, 2, kUnlabelled, 3, kUnlabelled, 4, kUnlabelled});
   const LabelWeights equal(set, {0, 1, 2, 3}, {.balance_tasks = true});
   EXPECT_FLOAT_EQ(equal.of(set, 0, 0), 0.625f);
   EXPECT_FLOAT_EQ(equal.of(set, 0, 1), 2.5f);
@@ -53,7 +53,7 @@ TEST(LabelWeights, BalancedTargetsHaveEqualShares) {
 
 TEST(LabelWeights, BalancedClassesHaveEqualShares) {
   // Training labels of target 0: three 0 and one 1; of target 1: one of each.
-  const MoleculeSet set = set_of(TaskKind::binary, 2, {0, 1, 0, 0, 0, kMissing, 1, kMissing, 1, 1});
+  const MoleculeSet set = set_of(TaskKind::binary, 2, {0, 1, 0, 0, 0, kUnlabelled, 1, kUnlabelled, 1, 1});
   const LabelWeights weights(set, {0, 1, 2, 3}, {.balance_classes = true});
   EXPECT_FLOAT_EQ(weights.of(set, 0, 0), 4.0f / 6);
   EXPECT_FLOAT_EQ(weights.of(set, 3, 0), 2.0f);
@@ -68,7 +68,7 @@ TEST(LabelWeights, BalancedClassesHaveEqualShares) {
 }
 
 TEST(WeightedLoss, MatchesHandCalculationInBothEngines) {
-  const torch::Tensor targets = torch::tensor({{3.0, kMissing}, {5.0, 10.0}}, torch::kFloat64);
+  const torch::Tensor targets = torch::tensor({{3.0, kUnlabelled}, {5.0, 10.0}}, torch::kFloat64);
   const torch::Tensor shift = torch::tensor({1.0, 0.0}, torch::kFloat64),
                       scale = torch::tensor({2.0, 5.0}, torch::kFloat64);
   const torch::Tensor raw = torch::tensor({{2.0f, 7.0f}, {2.0f, 5.0f}});  // differences: 1, -, 0, 3

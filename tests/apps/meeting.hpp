@@ -4,7 +4,7 @@
 #include <functional>
 #include <memory>
 
-#include "apps/training/processes.hpp"
+#include "apps/training/loop/processes.hpp"
 
 namespace molgraph::test {
 

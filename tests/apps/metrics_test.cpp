@@ -1,4 +1,4 @@
-#include "apps/training/metrics.hpp"
+#include "apps/training/loop/metrics.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 namespace molgraph {
 namespace {
 
-constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNoValue = std::numeric_limits<double>::quiet_NaN();
 
 Task regression(int targets) {
   Task task{TaskKind::regression, {}, {}, 0, {}};
@@ -33,7 +33,7 @@ TEST(Metrics, RegressionMatchesHandCalculation) {
 }
 
 TEST(Metrics, MissingLabelsAreLeftOutAndTargetsAreAveraged) {
-  const std::vector<double> predictions{1, 10, 2, 20}, targets{2, kMissing, 2, 23};
+  const std::vector<double> predictions{1, 10, 2, 20}, targets{2, kNoValue, 2, 23};
   const MetricResult result = evaluate_metric(Metric::mae, regression(2), predictions, targets);
   EXPECT_EQ(result.count, 3);
   ASSERT_EQ(result.per_target.size(), 2u);
@@ -78,7 +78,7 @@ TEST(Metrics, R2OfAConstantTargetIsUndefinedWithAReason) {
 }
 
 TEST(Metrics, UndefinedMetricsHaveAReason) {
-  const float missing = kMissing, infinite = std::numeric_limits<float>::infinity();
+  const float missing = kNoValue, infinite = std::numeric_limits<float>::infinity();
   const auto reason = [](Metric metric, const Task& task, const std::vector<double>& predictions,
                          const std::vector<double>& targets) {
     const MetricResult result = evaluate_metric(metric, task, predictions, targets);

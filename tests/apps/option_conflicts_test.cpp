@@ -1,5 +1,5 @@
 // Options without effect are rejected. The size of a model is checked before it is created.
-#include "apps/training/option_conflicts.hpp"
+#include "apps/training/options/option_conflicts.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,9 +7,9 @@
 
 #include "apps/scoring/architectures.hpp"
 #include "apps/scoring/model_file.hpp"
-#include "apps/training/model_size.hpp"
-#include "apps/training/recipes.hpp"
-#include "apps/training/run_options.hpp"
+#include "apps/training/loop/model_size.hpp"
+#include "apps/training/options/recipes.hpp"
+#include "apps/training/run/run_options.hpp"
 #include "attention/spec/parameters.hpp"
 #include "datasets/system/machine.hpp"
 #include "featurize/graph/error.hpp"

@@ -9,7 +9,7 @@
 
 #include "apps/scoring/model_file.hpp"
 #include "apps/scoring/run_record.hpp"
-#include "apps/training/model_factory.hpp"
+#include "apps/training/loop/model_factory.hpp"
 #include "featurize/graph/error.hpp"
 #include "tests/apps/shell.hpp"
 #include "tests/apps/tiny_model.hpp"
@@ -89,17 +89,15 @@ void write_scaled(const std::string& from, const std::string& to, DType dtype, s
   write_run_record(to, {.program = "a test"});
 }
 
-// Targets of -500,000 +- 0.05, and a model from an earlier version, which stored mean and deviation as float32.
+// Targets of -500,000 +- 0.05.
 TEST_P(PredictorTest, TargetMeanAndDeviationAreDoubles) {
   write_scaled<double>(run, scratch.path("plain"), DType::f64, {0, 0}, {1, 1});
   write_scaled<double>(run, scratch.path("far"), DType::f64, {-500000, 7}, {0.05, 0.5});
-  write_scaled<float>(run, scratch.path("old"), DType::f32, {-2.5f, 7}, {0.25f, 0.5f});
-  const Predictor plain({scratch.path("plain")}), far({scratch.path("far")}), old({scratch.path("old")});
-  const auto raw = plain.predict(kMolecules), wide = far.predict(kMolecules), narrow = old.predict(kMolecules);
-  for (std::size_t i = 0; i < kMolecules.size(); ++i) {
+  const Predictor plain({scratch.path("plain")}), far({scratch.path("far")});
+  const auto raw = plain.predict(kMolecules), wide = far.predict(kMolecules);
+  for (std::size_t i = 0; i < kMolecules.size(); ++i)
     EXPECT_NEAR(wide[i].values[0], -500000 + 0.05 * raw[i].values[0], 1e-9);
-    EXPECT_NEAR(narrow[i].values[0], -2.5 + 0.25 * raw[i].values[0], 1e-12);
-  }
+  EXPECT_EQ(far.predict_one(kMolecules[0]).values, wide[0].values);
   EXPECT_EQ(far.output_scale(), (std::vector<double>{0.05, 0.5}));
   const Predictor both({scratch.path("far"), scratch.path("plain")});
   EXPECT_EQ(both.output_scale(), (std::vector<double>{0.05, 0.5}));
@@ -107,9 +105,9 @@ TEST_P(PredictorTest, TargetMeanAndDeviationAreDoubles) {
   EXPECT_NEAR(mean[0].values[0], (wide[0].values[0] + raw[0].values[0]) / 2, 1e-9);
   const LoadedModel loaded = load_model(scratch.path("far") + "/model.safetensors");
   EXPECT_NEAR(run_alone(loaded, "CCO").values[0][0].item<double>(), wide[0].values[0], 0.05 * kRounding);
-  EXPECT_EQ(
-      load_model(scratch.path("old") + "/model.safetensors").model->named_buffers()["target_shift"][0].item<double>(),
-      -2.5);
+  write_scaled<float>(run, scratch.path("narrow"), DType::f32, {-2.5f, 7}, {0.25f, 0.5f});
+  EXPECT_THROW(Predictor({scratch.path("narrow")}), FileError);
+  EXPECT_THROW(load_model(scratch.path("narrow") + "/model.safetensors"), FileError);
 }
 
 // Found by fuzzing: the program requested 64 GB of memory before it compared the configuration with the weights.
@@ -234,8 +232,7 @@ TEST(PredictorEnsemble, ErrorNamesTheMissingModel) {
       return error.what();
     }
   };
-  EXPECT_EQ(error_of(models("old", {0, 1})), "2 models")
-      << "a folder from an earlier version has no recorded number of models";
+  EXPECT_EQ(error_of(models("unrecorded", {0, 1})), "2 models") << "the number of models is not recorded";
   EXPECT_NE(error_of(models("gap", {0, 2})).find("gap/model_1 is missing: model_2 exists"), std::string::npos);
   EXPECT_NE(error_of(models("late", {1})).find("late/model_0 is missing"), std::string::npos);
   const std::string known = models("known", {0, 1});

@@ -1,4 +1,4 @@
-#include "apps/training/pretraining.hpp"
+#include "apps/training/run/pretraining.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,9 +6,9 @@
 #include <cmath>
 #include <limits>
 
-#include "apps/training/batches.hpp"
-#include "apps/training/evaluate.hpp"
-#include "apps/training/run_options.hpp"
+#include "apps/training/loop/batches.hpp"
+#include "apps/training/loop/evaluate.hpp"
+#include "apps/training/run/run_options.hpp"
 #include "featurize/graph/error.hpp"
 
 namespace molgraph {

@@ -1,4 +1,4 @@
-#include "apps/training/processes.hpp"
+#include "apps/training/loop/processes.hpp"
 
 #include <gtest/gtest.h>
 #include <netinet/in.h>

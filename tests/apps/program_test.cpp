@@ -30,7 +30,7 @@ Parsed parse(const std::vector<std::string>& arguments) {
   line.app().add_option("--split-sizes", parsed.sizes, "sizes")->expected(3);
   line.app().add_option("--layer", parsed.layers, "layers");
   line.app().add_flag("--gate,!--no-gate", parsed.gate, "gate");
-  line.add_common(parsed.common, kThreads | kDevice | kMaxAtoms);
+  line.add_common(parsed.common, kThreads | kDevice | kAtomLimit);
   line.parse(arguments);
   parsed.given_gate = line.given("--gate");
   return parsed;

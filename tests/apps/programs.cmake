@@ -28,6 +28,8 @@ molgraph_cli_test(embed_cli_test PROGRAMS molgraph-embed)
 molgraph_cli_test(featurize_cli_test PROGRAMS molgraph-featurize molgraph-info)
 molgraph_cli_test(info_cli_test PROGRAMS molgraph-info molgraph-featurize)
 molgraph_use_torch(info_cli_test)
+molgraph_cli_test(options_page_cli_test PROGRAMS molgraph-train molgraph-pretrain molgraph-score molgraph-embed molgraph-featurize
+                                                 molgraph-info molgraph-import)
 molgraph_cli_test(run_cli_test PROGRAMS molgraph-train molgraph-score molgraph-info molgraph-featurize)
 molgraph_cli_test(import_cli_test PROGRAMS molgraph-import molgraph-score molgraph-embed molgraph-train molgraph-featurize
                                            molgraph-info)

@@ -1,12 +1,12 @@
 // Recipes: the settings of published papers.
-#include "apps/training/recipes.hpp"
+#include "apps/training/options/recipes.hpp"
 
 #include <gtest/gtest.h>
 
 #include <tuple>
 
 #include "apps/scoring/model_file.hpp"
-#include "apps/training/run_options.hpp"
+#include "apps/training/run/run_options.hpp"
 #include "attention/spec/parameters.hpp"
 #include "featurize/graph/error.hpp"
 

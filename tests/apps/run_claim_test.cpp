@@ -1,5 +1,5 @@
 // A run directory has one writer. A failed start leaves no files and does not change files that it did not write.
-#include "apps/training/run_claim.hpp"
+#include "apps/training/run/run_claim.hpp"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "apps/training/run_directory.hpp"
+#include "apps/training/run/run_directory.hpp"
 #include "tests/apps/shell.hpp"
 
 namespace molgraph::test {

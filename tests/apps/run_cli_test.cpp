@@ -80,7 +80,7 @@ TEST_F(RunTest, InfoListsWhatOlderRunsDoNotRecord) {
   EXPECT_EQ(result.code, 0) << result.err;
   EXPECT_EQ(run("molgraph-score -m R -i small.csv -o out.csv").code, 4);
   const auto lines = lines_of(result.out);
-  EXPECT_NE(lines[3].find("not recorded: the run is from an earlier version"), std::string::npos) << lines[3];
+  EXPECT_NE(lines[3].find("not recorded: run.json is missing or incomplete"), std::string::npos) << lines[3];
   EXPECT_NE(lines[3].find("32 train"), std::string::npos) << lines[3];
   EXPECT_NE(lines[4].find("baseline not recorded"), std::string::npos) << lines[4];
   EXPECT_NE(lines[5].find("run.json is missing"), std::string::npos) << lines[5];

@@ -168,7 +168,7 @@ TEST_F(RunFilesCli, MembersShareEnsembleFilesAndFoldsHaveTheirOwn) {
   EXPECT_EQ(score("elsewhere/model_0").code, 4);
 }
 
-TEST_F(RunFilesCli, ResumeCompletesARecordOfAnEarlierVersion) {
+TEST_F(RunFilesCli, ResumeAddsMissingChecksums) {
   train("small.csv -o R --no-out-of-fold");
   const std::string path = "R/run.json";
   nlohmann::json record = nlohmann::json::parse(scratch.read(path));

@@ -1,12 +1,12 @@
-#include "apps/training/run_options.hpp"
+#include "apps/training/run/run_options.hpp"
 
 #include <gtest/gtest.h>
 
 #include <limits>
 
 #include "apps/scoring/architectures.hpp"
-#include "apps/training/quality.hpp"
-#include "apps/training/recipes.hpp"
+#include "apps/training/options/recipes.hpp"
+#include "apps/training/run/quality.hpp"
 #include "featurize/graph/error.hpp"
 
 namespace molgraph {

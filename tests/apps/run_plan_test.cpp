@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "apps/training/baselines/booster.hpp"
-#include "apps/training/train_run.hpp"
+#include "apps/training/run/run_training.hpp"
 #include "featurize/smiles/chemistry.hpp"
 #include "tests/apps/shell.hpp"
 

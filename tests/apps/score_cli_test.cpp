@@ -319,7 +319,7 @@ TEST_F(ScoreTest, ExitCodes) {
       {"-m run -i in.csv", 2, "--output is required"},
       {"-m run -i in.csv -o out.csv --inptu x", 2, "did you mean --input?"},
       {"-m run -i in.csv -o out.csv --shard 2/2", 2, "--shard 2/2: use I/N"},
-      {"-m run -i in.csv -o out.csv --device cuda:99", 2, "--device cuda: "},
+      {"-m run -i in.csv -o out.csv --device cuda:99", 2, "device cuda: "},
       {"-m run -i in.csv -o out.csv --device cuda:x", 2, "use auto, cpu, cuda or cuda:N"},
       {"-m run -i in.csv -o out.csv --precision tf32", 2, "tf32 is for GPUs"},
       {"-m run -i in.csv -o out.csv --device tpu", 2, "use auto, cpu, cuda"},

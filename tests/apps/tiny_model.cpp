@@ -4,7 +4,7 @@
 #include <stdexcept>
 
 #include "apps/scoring/run_record.hpp"
-#include "apps/training/model_factory.hpp"
+#include "apps/training/loop/model_factory.hpp"
 
 namespace molgraph::test {
 

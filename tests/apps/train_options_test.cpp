@@ -1,11 +1,11 @@
-#include "apps/training/train_options.hpp"
+#include "apps/training/options/train_options.hpp"
 
 #include <gtest/gtest.h>
 
 #include <set>
 
-#include "apps/training/recipes.hpp"
-#include "apps/training/run_options.hpp"
+#include "apps/training/options/recipes.hpp"
+#include "apps/training/run/run_options.hpp"
 #include "datasets/system/files.hpp"
 #include "featurize/graph/error.hpp"
 #include "tests/apps/shell.hpp"
@@ -50,30 +50,13 @@ TEST(TrainOptions, DamagedTomlFails) {
   EXPECT_THROW(train_options_from_toml(path), FileError);
 }
 
-TEST(TrainOptions, ReadsRunsOfEarlierVersions) {
-  TrainOptions options;
-  options.data.no_header = true;
-  options.data.duplicates = Duplicates::mean;
-  options.training.blend = Switch::on;
-  std::string text = to_toml(options);
-  const auto erase = [&](const std::string& line) {
-    const std::size_t at = text.find("\n" + line);
-    ASSERT_NE(at, std::string::npos) << line;
-    text.erase(at + 1, line.size());
-  };
-  erase("header = false\n");
-  erase("duplicates = 'mean'\n");
-  erase("blend = 'on'\n");
-  const TrainOptions read = train_options_from_text(text, "old");
-  EXPECT_TRUE(read.data.no_header);
-  EXPECT_FALSE(read.data.header);
-  EXPECT_EQ(read.data.duplicates, Duplicates::keep);  // the behaviour of those versions
-  EXPECT_EQ(read.training.blend, Switch::off);
-  erase("quality = 'default'\n");
-  text += "blend = true\n";  // earlier versions had no `auto`
-  EXPECT_EQ(train_options_from_text(text, "old").training.blend, Switch::on);
-  erase("seed = 0\n");
-  EXPECT_THROW(train_options_from_text(text, "old"), FileError);
+TEST(TrainOptions, MissingOptionInAConfigFileIsAnError) {
+  std::string text = to_toml({});
+  EXPECT_EQ(to_toml(train_options_from_text(text, "whole")), text);
+  const std::string line = "seed = 0\n";
+  ASSERT_NE(text.find("\n" + line), std::string::npos);
+  text.erase(text.find("\n" + line) + 1, line.size());
+  EXPECT_THROW(train_options_from_text(text, "partial"), FileError);
 }
 
 // --resume reads config.toml and rejects the same values as the command line.

@@ -1,4 +1,4 @@
-#include "apps/training/trainer.hpp"
+#include "apps/training/loop/trainer.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <limits>
 
-#include "apps/training/checkpoint.hpp"
-#include "apps/training/optimizer.hpp"
+#include "apps/training/loop/checkpoint.hpp"
+#include "apps/training/loop/optimizer.hpp"
 #include "datasets/system/stopped.hpp"
 #include "featurize/graph/error.hpp"
 #include "tests/apps/shell.hpp"
@@ -182,19 +182,6 @@ TEST(MixedLoss, UsesThreeLossesInBothEngines) {
   }
 }
 
-// Earlier versions stored the mean and deviation of the targets in float32.
-TEST(Checkpoint, ReadsFloat32TargetScaling) {
-  const test::Scratch scratch;
-  const std::string path = scratch.path("checkpoint.safetensors");
-  write_checkpoint(path, "run", {}, {{"model.target_shift", torch::tensor({-2.5f})}});
-  const torch::Tensor shift = torch::zeros({1}, torch::kFloat64);
-  read_checkpoint(path, "run", {{"model.target_shift", shift}});
-  EXPECT_EQ(shift.item<double>(), -2.5);
-  write_checkpoint(path, "run", {}, {{"model.target_shift", torch::tensor({-500000.05}, torch::kFloat64)}});
-  read_checkpoint(path, "run", {{"model.target_shift", shift}});
-  EXPECT_EQ(shift.item<double>(), -500000.05);
-}
-
 struct Line : torch::nn::Module {
   Line() { weight = register_parameter("weight", torch::tensor({1.0f, -2.0f})); }
   torch::Tensor weight;
@@ -295,12 +282,6 @@ TEST(Checkpoint, RoundTripsAndRejectsOtherRunsAndDamage) {
   }
   EXPECT_TRUE(torch::equal(line.weight, other.weight));
   EXPECT_THROW(read_checkpoint(path, "run B", into), FileError);
-  // Earlier versions had no `auto`: --out-of-fold was true or false.
-  for (const auto& [before, now] : {std::pair("false", "'off'"), std::pair("true", "'on'")}) {
-    write_checkpoint(path, std::string("a = 1\nout-of-fold = ") + before + "\n", state, tensors);
-    EXPECT_EQ(read_checkpoint(path, std::string("a = 1\nout-of-fold = ") + now + "\n", into).step, 1) << before;
-    EXPECT_THROW(read_checkpoint(path, "a = 1\nout-of-fold = 'auto'\n", into), FileError) << before;
-  }
   std::filesystem::resize_file(path, std::filesystem::file_size(path) - 3);
   EXPECT_THROW(read_checkpoint(path, "run A", into), FileError);
 }

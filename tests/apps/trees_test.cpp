@@ -226,23 +226,9 @@ TEST_F(TreeFile, RejectsAnotherTaskFeaturiserOrVersion) {
             std::string::npos);
   rewrite([](SafetensorsFile& file) {
     std::string& about = file.metadata["molgraph.trees"];
-    about.replace(about.find("\"version\":3"), 11, "\"version\":4");
+    about.replace(about.find("\"version\":1"), 11, "\"version\":2");
   });
-  EXPECT_NE(error_message().find("has version 4; this program reads version 2 to 3"), std::string::npos)
-      << error_message();
-}
-
-TEST_F(TreeFile, Version2ContainsTheModelsShare) {
-  rewrite([](SafetensorsFile& file) {
-    std::string& about = file.metadata["molgraph.trees"];
-    about.replace(about.find("\"version\":3"), 11, "\"version\":2");
-    auto share = file.tensors.extract("share");
-    share.key() = "weight";
-    file.tensors.insert(std::move(share));
-  });
-  const Trees trees = read();
-  EXPECT_EQ(trees.targets[0].share, 0.25);  // the file has 0.75, which version 2 reads as the model's share
-  EXPECT_EQ(trees.targets[1].share, 0.5);
+  EXPECT_NE(error_message().find("has version 2; this program reads version 1"), std::string::npos) << error_message();
 }
 
 TEST_F(TreeFile, DamageGivesAnErrorThatNamesTheFile) {
@@ -277,7 +263,7 @@ TEST_F(TreeFile, DamageGivesAnErrorThatNamesTheFile) {
       {[](SafetensorsFile& file) { file.tensors.at("share").shape = {1}, file.tensors.at("share").bytes.resize(8); },
        "not one share"},
       {[](SafetensorsFile& file) { file.metadata["molgraph.trees"] = "{"; }, "damaged trees"},
-      {[](SafetensorsFile& file) { file.metadata["molgraph.trees"] = "{\"version\": 2}"; }, "damaged trees"},
+      {[](SafetensorsFile& file) { file.metadata["molgraph.trees"] = "{\"version\": 1}"; }, "damaged trees"},
       {[](SafetensorsFile& file) { file.metadata.erase("molgraph.trees"); }, "contains no trees"},
   };
   for (const auto& [change, message] : cases) {

@@ -1,4 +1,4 @@
-#include "apps/training/validation.hpp"
+#include "apps/training/loop/validation.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 #include "tests/bench/models.hpp"
 
-#include "apps/training/loss.hpp"
+#include "apps/training/loop/loss.hpp"
 #include "attention/spec/encodings.hpp"
 #include "graphormer/architecture.hpp"
 #include "grpe/architecture.hpp"

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "apps/training/batches.hpp"
-#include "apps/training/optimizer.hpp"
+#include "apps/training/loop/batches.hpp"
+#include "apps/training/loop/optimizer.hpp"
 #include "attention/reference/engine_boundary.hpp"
 #include "attention/reference/graph_model.hpp"
 

@@ -19,7 +19,7 @@
 #include <thread>
 
 #include "apps/scoring/predictor.hpp"
-#include "apps/training/model_factory.hpp"
+#include "apps/training/loop/model_factory.hpp"
 #include "attention/engine.hpp"
 #include "featurize/descriptors/calculator.hpp"
 #include "featurize/smiles/chemistry.hpp"

@@ -8,10 +8,10 @@
 #include <fstream>
 #include <sstream>
 
-#include "apps/training/device_training.hpp"
-#include "apps/training/model_factory.hpp"
-#include "apps/training/optimizer.hpp"
-#include "apps/training/trainer.hpp"
+#include "apps/training/loop/device_training.hpp"
+#include "apps/training/loop/model_factory.hpp"
+#include "apps/training/loop/optimizer.hpp"
+#include "apps/training/loop/trainer.hpp"
 #include "attention/cuda/cuda_engine.hpp"
 #include "attention/cuda/gpu/runtime.hpp"
 #include "attention/reference/engine_boundary.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/training/nccl.hpp"
+#include "apps/training/loop/nccl.hpp"
 #include "attention/cuda/memory.hpp"
 
 namespace molgraph::test {

@@ -13,8 +13,8 @@
 
 namespace molgraph::cuda {
 
-constexpr std::size_t kMostShared = 227 * 1024, kSharedGuard = 64;
-__thread unsigned char memory[kMostShared + kSharedGuard] __attribute__((aligned(16)));  // a block's shared memory
+constexpr std::size_t kMaxShared = 227 * 1024, kSharedGuard = 64;
+__thread unsigned char memory[kMaxShared + kSharedGuard] __attribute__((aligned(16)));  // a block's shared memory
 
 }  // namespace molgraph::cuda
 
@@ -141,7 +141,7 @@ const unsigned char* gather(const void* mine, std::size_t bytes) {
 }
 
 void run(dim3 grid, dim3 size, std::size_t shared_bytes, const std::function<void()>& kernel) {
-  if (shared_bytes > cuda::kMostShared) throw std::logic_error("emulated GPU: a block requests too much shared memory");
+  if (shared_bytes > cuda::kMaxShared) throw std::logic_error("emulated GPU: a block requests too much shared memory");
   block_size = size;
   grid_size = grid;
   Block block;

@@ -212,10 +212,10 @@ class SplitOfTwoTablesTest : public ::testing::Test {
       const std::int64_t first = std::ssize(train) + std::ssize(valid);
       EXPECT_THAT(data.split.test, ElementsAre(first, first + 1));
       EXPECT_THAT(data.inner, IsEmpty());
-      one.rounds = 3;
+      one.member_splits = 3;
       const LoadedData with_rounds = load_data(one);
-      ASSERT_THAT(with_rounds.rounds, SizeIs(3));
-      for (const Split& round : with_rounds.rounds) EXPECT_EQ(round.valid, valid);
+      ASSERT_THAT(with_rounds.member_splits, SizeIs(3));
+      for (const Split& member : with_rounds.member_splits) EXPECT_EQ(member.valid, valid);
       EXPECT_THAT(with_rounds.notes.back(), HasSubstr("must not be trained on later rows"));
     }
   }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "datasets/load.hpp"
 #include "featurize/graph/error.hpp"
 #include "tests/datasets/scratch_folder.hpp"
 
@@ -133,10 +134,10 @@ TEST(UnlabelledRows, AreNotTrainedOnInAnySplit) {
   EXPECT_TRUE(trains_only_on_labels(folds.folds));
   EXPECT_THAT(folds.notes, Contains(HasSubstr("are not trained on in the first split")));
   options.folds = 0;
-  options.rounds = 3;
-  EXPECT_EQ(load_data(options).rounds.size(), 3u);
-  EXPECT_TRUE(trains_only_on_labels(load_data(options).rounds));
-  options.rounds = 0;
+  options.member_splits = 3;
+  EXPECT_EQ(load_data(options).member_splits.size(), 3u);
+  EXPECT_TRUE(trains_only_on_labels(load_data(options).member_splits));
+  options.member_splits = 0;
   options.inner_folds = 5;
   EXPECT_EQ(load_data(options).inner.size(), 5u);
   EXPECT_TRUE(trains_only_on_labels(load_data(options).inner));

@@ -23,7 +23,7 @@ using testing::message_of;
 using ::testing::SizeIs;
 using Indices = std::vector<std::int64_t>;
 
-// Known answers of Random123 (kat_vectors, philox4x32 with 10 rounds), Salmon et al. 2011.
+// Known answers of Random123 (kat_vectors, philox4x32 with 10 member_splits), Salmon et al. 2011.
 TEST(Philox, MatchesKnownAnswers) {
   struct Known {
     std::uint32_t counter[4], key[2], expected[4];

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 #include <xxhash.h>
-#include <zlib.h>
 
 #include <cmath>
 #include <cstring>
@@ -157,15 +156,6 @@ inline std::string file_error(const std::function<void()>& action) {
   }
   ADD_FAILURE() << "no error";
   return {};
-}
-
-/// Writes the decompressed content of a gzipped file.
-inline void put_unzipped(const std::string& from, const std::string& to) {
-  std::ofstream out(to, std::ios::binary);
-  const gzFile in = gzopen(from.c_str(), "rb");
-  char piece[4096];
-  for (int got = 0; (got = gzread(in, piece, sizeof piece)) > 0;) out.write(piece, got);
-  gzclose(in);
 }
 
 /// Writes a file without a flush to disk, which would take most of the time of these tests.

@@ -323,22 +323,5 @@ TEST(Files, HashesAndWrites) {
   EXPECT_NE(file_error([&] { write_file_atomically("", "x"); }).find("empty"), std::string::npos);
 }
 
-// Made before targets were stored in double: a table with y = 0.1, missing, -77.7 and z = 1, 2.5, 16777217, which
-// float32 rounds.
-TEST(Store, ReadsOldStoresWithFloat32Targets) {
-  const Folder folder;
-  put_unzipped(MOLGRAPH_ARCHIVES_DIR "/float32_targets.h5.gz", folder / "old.h5");
-  const MoleculeSet set = Store(folder / "old.h5").load();
-  ASSERT_EQ(set.size(), 3);
-  EXPECT_EQ(set.targets[0], 0.1);  // the number whose float was stored, not 0.10000000149
-  EXPECT_EQ(set.targets[1], 1.0);
-  EXPECT_TRUE(std::isnan(set.targets[2]));
-  EXPECT_EQ(set.targets[4], -77.7);
-  EXPECT_EQ(set.targets[5], 16777216.0);
-  EXPECT_EQ(set.rejected.size(), 1u);
-  EXPECT_TRUE(Store(folder / "old.h5").summary().has_pairs);
-  expect_same_pairs(set, Store(folder / "old.h5"));
-}
-
 }  // namespace
 }  // namespace molgraph

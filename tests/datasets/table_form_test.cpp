@@ -191,7 +191,7 @@ TEST_F(TableFormTest, BinaryFileErrorsSuggestAConversion) {
 }
 
 TEST_F(TableFormTest, TooLongLinesAndTooManyColumnsAreErrors) {
-  const std::string long_cell(kMostRowBytes, 'x');
+  const std::string long_cell(kMaxRowBytes, 'x');
   EXPECT_THAT(message_of<DataError>([&] { read("a.csv", "smiles" + long_cell + ",y\nC,1\n"); }),
               AllOf(HasSubstr("first line"), HasSubstr("16 MiB")));
   EXPECT_THAT(message_of<DataError>([&] { read("a.csv", "smiles,y\nC,1\nC,\"" + long_cell + "\n\"\n"); }),
@@ -202,17 +202,17 @@ TEST_F(TableFormTest, TooLongLinesAndTooManyColumnsAreErrors) {
               AllOf(HasSubstr("row 1"), HasSubstr("never closed")));
   EXPECT_THAT(read("c.csv", "smiles,y\nC," + long_cell.substr(2) + "\n").rows, SizeIs(1));
 
-  const std::string commas(kMostColumns, ',');
+  const std::string commas(kMaxColumns, ',');
   EXPECT_THAT(message_of<DataError>([&] { read("d.csv", "smiles" + commas + "\nC\n"); }),
               AllOf(HasSubstr("100001 columns"), HasSubstr("100000")));
   EXPECT_THAT(read("e.csv", "smiles" + commas.substr(1) + "\nC" + commas.substr(1) + ",,\n").columns,
-              SizeIs(kMostColumns));
+              SizeIs(kMaxColumns));
 }
 
 TEST_F(TableFormTest, WideTablesTakeLinearTime) {
   const std::clock_t begin = std::clock();
   std::string header = "smiles", sdf = "x\n\n\n  0  0  0  0  0  0            999 V2000\nM  END\n", row = "C";
-  for (std::size_t c = 1; c < kMostColumns; ++c) {
+  for (std::size_t c = 1; c < kMaxColumns; ++c) {
     header += ",p" + std::to_string(c);
     row += ",1";
     sdf += "> <p" + std::to_string(c) + ">\n1\n\n";
@@ -227,7 +227,7 @@ TEST_F(TableFormTest, WideTablesTakeLinearTime) {
 }
 
 TEST_F(TableFormTest, TooLongLineIsABadRowAndDoesNotShiftOthers) {
-  const std::string endless(3 * kMostRowBytes + 7, 'x');
+  const std::string endless(3 * kMaxRowBytes + 7, 'x');
   for (const std::string& path : {folder.write("a.csv", "smiles,y\nC,1\nC," + endless + "\nN,2\n"),
                                   folder.write("a.smi", "C x\nC " + endless + "\nN y\n")}) {
     TableReader reader(path, {});

@@ -296,7 +296,7 @@ TEST(HostileZip, MissingAndInvalidRecordsAreErrors) {
   EXPECT_REFUSED(error({data, storage, {"b/data.pkl", pickle.data(), pickle.size()}}), "several data.pkl");
   EXPECT_REFUSED(error({data, storage, {"a/byteorder", "big", 3}}), "little-endian");
   EXPECT_REFUSED(error({data, {"a/data/0", zeros.data(), 23}}), "a storage of 6 elements in 23 bytes");
-  const std::string large(kMostPickleBytes + 1, 'N');
+  const std::string large(kMaxPickleBytes + 1, 'N');
   EXPECT_REFUSED(error({{"a/data.pkl", large.data(), large.size()}, storage}), "too large");
 }
 
@@ -332,7 +332,7 @@ std::string pickle_of_arange(std::uint32_t count) {
 TEST(TorchArchive, ReadsMillionsOfRowNumbers) {
   const ScratchFolder folder;
   const std::string pickle = pickle_of_arange(3'000'000), path = folder.file("split_dict.pt");
-  ASSERT_GT(pickle.size(), kMostPickleBytes);
+  ASSERT_GT(pickle.size(), kMaxPickleBytes);
   write_zip(path, {{"archive/data.pkl", pickle.data(), pickle.size()}});
   const Indices indices = read_index_dict(path);
   ASSERT_EQ(indices.at("train").size(), 3'000'000u);

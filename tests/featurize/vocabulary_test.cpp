@@ -58,7 +58,7 @@ TEST(Vocabulary, RowsOfBondIdsEncodeTheirColumns) {
     for (int id = 0; id < shape.bond_ids; ++id) {
       const auto& row = rows[static_cast<std::size_t>(id)];
       ASSERT_EQ(row.size(), static_cast<std::size_t>(shape.bond_columns)) << to_string(features) << " " << id;
-      std::array<std::uint8_t, kMostBondColumns> columns{};
+      std::array<std::uint8_t, kMaxBondColumns> columns{};
       for (std::size_t c = 0, first = 0; c < row.size(); first += static_cast<std::size_t>(shape.bond_dims[c++]))
         columns[c] = static_cast<std::uint8_t>(static_cast<std::size_t>(row[c]) - first);
       EXPECT_EQ(bond_id(features, columns.data()), id) << to_string(features);
@@ -80,8 +80,8 @@ TEST(Vocabulary, ZincBondIdsAreBondTypes) {
 
 TEST(Vocabulary, ShapesMatchPublishedFeatures) {
   const FeatureShape& ogb = feature_shape(Features::ogb);
-  EXPECT_EQ(ogb.atom_dims, (std::array<int, kMostAtomColumns>{119, 5, 12, 12, 10, 6, 6, 2, 2}));
-  EXPECT_EQ(ogb.bond_dims, (std::array<int, kMostBondColumns>{5, 6, 2}));
+  EXPECT_EQ(ogb.atom_dims, (std::array<int, kMaxAtomColumns>{119, 5, 12, 12, 10, 6, 6, 2, 2}));
+  EXPECT_EQ(ogb.bond_dims, (std::array<int, kMaxBondColumns>{5, 6, 2}));
   EXPECT_EQ(feature_shape(Features::zinc).atom_dims[0], 28);
 }
 

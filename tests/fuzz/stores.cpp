@@ -13,7 +13,7 @@
 namespace molgraph::fuzz {
 namespace {
 
-constexpr std::size_t kUserBlock = 512, kMostPairs = 6;
+constexpr std::size_t kUserBlock = 512, kMaxPairs = 6;
 constexpr std::string_view kSymbols{"\0\1\2\3\xff\xfe\x10\x40\x80OHDRTREESNODHEAP", 25};
 
 struct Seed {
@@ -112,7 +112,7 @@ class Stores : public Kind {
     const Store store(path);
     const MoleculeSet set = store.load();
     check_set(set, store.summary());
-    for (std::int64_t g = 0; g < std::min<std::int64_t>(set.size(), kMostPairs); ++g) {
+    for (std::int64_t g = 0; g < std::min<std::int64_t>(set.size(), kMaxPairs); ++g) {
       const PairRelations pairs = store.pairs(g);
       const auto tokens = static_cast<std::size_t>(set.graph(g).num_atoms) + 1;
       require(pairs.topology.size() == tokens * tokens && pairs.edge.size() == tokens * tokens,

@@ -27,7 +27,8 @@ endif()
 
 run(${prefix}/${BINDIR}/molgraph-train ${SOURCE}/molecules.csv -o ${SCRATCH}/run --model grpe --size tiny --epochs 1)
 run(${CMAKE_COMMAND} -S ${SOURCE}/consumer -B ${SCRATCH}/build -G ${GENERATOR} -DCMAKE_PREFIX_PATH=${prefix}
-    -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_BUILD_TYPE=${CONFIG} -DCMAKE_CXX_FLAGS=${FLAGS} "-DHEADERS=${names}")
+    -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_BUILD_TYPE=${CONFIG} -DCMAKE_CXX_FLAGS=${FLAGS} "-DHEADERS=${names}"
+    -DREADME=${SOURCE}/../../README.md)
 run(${CMAKE_COMMAND} --build ${SCRATCH}/build)
 run(${SCRATCH}/build/consumer ${SCRATCH}/run)
 if(NOT output MATCHES "^CCO -?[0-9.]+\nC1CC invalid_smiles: [^\n]+\n$")

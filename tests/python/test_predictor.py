@@ -167,7 +167,7 @@ def test_errors_have_types_and_messages(run, tmp_path):
         molgraph.Predictor([tmp_path / "nothing"])
     with pytest.raises(molgraph.UsageError, match="fp16"):
         molgraph.Predictor(run, precision="fp16")
-    with pytest.raises(ValueError, match="is not cpu, cuda"):
+    with pytest.raises(ValueError, match="must be cpu, cuda"):
         molgraph.Predictor(run, device="tpu")
     with pytest.raises(molgraph.UsageError):
         molgraph.Predictor(run).embed(["C"], pooling="median")

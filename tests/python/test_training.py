@@ -29,7 +29,7 @@ def test_training_on_a_data_frame(tmp_path):
     made = molgraph.train(frame, tmp_path / "deeper" / "run", **tiny(blend=False))
     assert made.predictor().task.kind == "binary" and (tmp_path / "deeper" / "run.csv").exists()
     before = (tmp_path / "deeper" / "run.csv").read_bytes()
-    with pytest.raises(molgraph.FileError, match="run.csv: exists with other rows"):
+    with pytest.raises(molgraph.FileError, match="run.csv: already exists with other rows"):
         molgraph.train(frame[:70], tmp_path / "deeper" / "run", **tiny(blend=False))
     with pytest.raises(molgraph.UsageError, match="already contains a run"):
         molgraph.train(frame, tmp_path / "deeper" / "run", **tiny(blend=False))
@@ -50,7 +50,7 @@ def test_errors_of_the_program_become_exceptions(table, tmp_path):
     with pytest.raises(molgraph.DataError):
         molgraph.train(tmp_path / "bad.csv", tmp_path / "run", quiet=True)
     assert not (tmp_path / "run").exists()
-    with pytest.raises(molgraph.FileError, match="is not a run"):
+    with pytest.raises(molgraph.FileError, match="not a run directory"):
         molgraph.Run(tmp_path)
 
 

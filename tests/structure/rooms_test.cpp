@@ -45,10 +45,12 @@ const Names kDatasets = kChemistry + Names{"datasets",       "datasets/system", 
 const Names kModules = kEngine + Names{"attention/reference"};
 const Names kPresets{"graphormer", "graphormer/plain", "grpe", "grpe/plain"};
 const Names kScoring = kDatasets + kEngine + Names{"graphormer/plain", "grpe/plain", "apps/scoring"};
-const Names kTraining = kScoring + kModules + kPresets +
-                        Names{"apps/training", "apps/training/metrics.hpp", "apps/training/run_control.hpp",
-                              "apps/training/baselines", "apps/report"};
-const Names kShell = kDatasets + Names{"apps/scoring", "apps/programs/shell"};
+const Names kLoop = kScoring + kModules + kPresets +
+                    Names{"apps/training/loop", "apps/training/loop/metrics.hpp", "apps/training/loop/run_control.hpp"};
+const Names kOptions = kLoop + Names{"apps/training/options"};
+const Names kTraining = kOptions + Names{"apps/training/run", "apps/training/run/calibration_fit.hpp",
+                                         "apps/training/baselines", "apps/report"};
+const Names kShell = kDatasets + Names{"attention/spec", "apps/scoring", "apps/programs/shell"};
 
 /// The allowed includes. A component normally follows the components that it uses.
 const std::vector<Component> kTable{
@@ -77,19 +79,23 @@ const std::vector<Component> kTable{
      {"HDF5", "zlib", "xxHash"}},
     {"datasets/splits", kFiles + kChemistry + Names{"datasets/tables", "datasets/store"}, {"JSON"}},
     {"datasets/catalogue",
-     kFiles + kChemistry + Names{"datasets", "datasets/archives", "datasets/tables"},
+     kFiles + kChemistry + Names{"datasets/archives", "datasets/tables", "datasets/store", "datasets/splits"},
      {"libcurl", "JSON"}},
     {"datasets", kDatasets, {}},
     {"apps/scoring/nearest_rows.cpp", kScoring + Names{"attention/cpu/kernels"}, {}},  // the engine's matrix product
     {"apps/scoring", kScoring + Names{"attention/formula"}, {"JSON"}},
     {"apps/report", kScoring, {"JSON"}},
-    {"apps/training/metrics.hpp", kScoring, {}},
-    {"apps/training/metrics.cpp", kScoring + Names{"apps/training/metrics.hpp"}, {}},
-    {"apps/training/run_control.hpp", kScoring, {}},
+    {"apps/training/loop/metrics.hpp", kScoring, {}},
+    {"apps/training/loop/metrics.cpp", kScoring + Names{"apps/training/loop/metrics.hpp"}, {}},
+    {"apps/training/loop/run_control.hpp", kScoring, {}},
+    {"apps/training/run/calibration_fit.hpp", kScoring, {}},
+    {"apps/training/run/calibration_fit.cpp", kScoring + Names{"apps/training/run/calibration_fit.hpp"}, {}},
+    {"apps/training/loop", kLoop, {"JSON", "LibTorch"}, true},
+    {"apps/training/options", kOptions, {"toml++", "LibTorch"}, true},
     {"apps/training/baselines",
-     kScoring + Names{"apps/training/metrics.hpp", "apps/training/run_control.hpp"},
+     kScoring + Names{"apps/training/loop/metrics.hpp", "apps/training/loop/run_control.hpp"},
      {"XGBoost", "JSON", "Eigen"}},
-    {"apps/training", kTraining, {"JSON", "toml++", "LibTorch"}, true},
+    {"apps/training/run", kTraining, {"JSON", "LibTorch"}, true},
     {"apps/programs/shell", kShell, {"toml++", "spdlog", "CLI11", "zlib"}},
     {"apps/programs/batch", kScoring + kShell, {"JSON", "spdlog", "CLI11"}},
     {"apps/programs/score", kScoring + kShell + Names{"apps/programs/batch"}, {"spdlog", "CLI11"}},

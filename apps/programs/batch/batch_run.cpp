@@ -21,7 +21,7 @@ namespace {
 constexpr std::int64_t kRowsPerMark = 65'536;  // distance of stored positions when rows are counted
 constexpr std::int64_t kRowsPerLook = 4096;    // rows between checks for signals when rows are counted
 constexpr std::chrono::milliseconds kFirstSave{500};
-constexpr std::int64_t kMostShards = 1'000'000;
+constexpr std::int64_t kMaxShards = 1'000'000;
 constexpr int kSavingShare = 20;  // saving the record takes at most 1/20 of the time
 
 bool is_gzipped(const std::string& path) { return without_gz(path).size() != path.size(); }
@@ -38,7 +38,7 @@ Shard parse_shard(const std::string& text) {
   if (good) {
     const auto second = std::from_chars(first.ptr + 1, end, shard.count);
     good = second.ec == std::errc() && second.ptr == end && shard.index >= 0 && shard.index < shard.count &&
-           shard.count <= kMostShards;
+           shard.count <= kMaxShards;
   }
   if (!good) throw UsageError("--shard " + text + ": use I/N with 0 <= I < N <= 1,000,000, such as 0/4");
   return shard;
@@ -63,9 +63,7 @@ std::int64_t count_rows(InputTables& tables, std::vector<InputPosition>& marks) 
 }
 
 UsedPrecision precision_of(const BatchOptions& options) {
-  Device device;
-  if (gpu_of_device(options.common.device) != kNoGpu) device.kind = Device::Kind::cuda;
-  return used_precision(device, precision_from_string(options.precision));
+  return used_precision(device_from_string(options.common.device), precision_from_string(options.precision));
 }
 
 /// Adds inputs and options that the rows depend on.
@@ -83,7 +81,7 @@ std::map<std::string, std::string> with_inputs(std::map<std::string, std::string
                                           : "");
   made_from["shard"] = options.shard.empty() ? "none" : options.shard;
   made_from["precision"] = to_string(precision_of(options).precision);
-  made_from["device"] = gpu_of_device(options.common.device) == kNoGpu ? "cpu" : "cuda";
+  made_from["device"] = device_from_string(options.common.device).is_gpu() ? "cuda" : "cpu";
   made_from["max_atoms"] = std::to_string(options.common.max_atoms);
   made_from["program"] = version_text();
   return made_from;
@@ -94,7 +92,7 @@ std::map<std::string, std::string> with_inputs(std::map<std::string, std::string
 PredictorOptions BatchOptions::predictor() const {
   tell_notes(log_warning);
   // 1 thread per window: windows are distributed over the threads.
-  return {1, {.max_atoms = common.max_atoms}, precision_from_string(precision), gpu_of_device(common.device)};
+  return {1, {.max_atoms = common.max_atoms}, precision_from_string(precision), device_from_string(common.device)};
 }
 
 void add_batch_options(CommandLine& line, BatchOptions& options, const std::string& output_help) {
@@ -121,7 +119,7 @@ void add_batch_options(CommandLine& line, BatchOptions& options, const std::stri
          {"fp32", "tf32", "bf16"})
       ->capture_default_str();
   line.add_table(options.table);
-  line.add_common(options.common, kThreads | kDevice | kMaxAtoms);
+  line.add_common(options.common, kThreads | kDevice | kAtomLimit);
 }
 
 void tell_model(const Predictor& predictor) {

@@ -11,7 +11,7 @@
 namespace molgraph {
 namespace {
 
-constexpr std::size_t kMostShown = 80;  ///< bytes of a cell in a reason
+constexpr std::size_t kMaxShown = 80;  ///< bytes of a cell in a reason
 
 }  // namespace
 
@@ -48,7 +48,7 @@ void InputCells::check(const TableRow& row, Prediction& prediction) const {
     const std::string& cell = row.cells[places_[c]];
     if (is_missing(cell) || number_of_cell(cell)) continue;
     prediction.status = RowStatus::invalid_input;
-    prediction.reason = names_[c] + ": '" + utf8_head(cell, kMostShown) + "' is not a number";
+    prediction.reason = names_[c] + ": '" + utf8_head(cell, kMaxShown) + "' is not a number";
     constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
     std::ranges::fill(prediction.values, kNaN);
     std::ranges::fill(prediction.deviation, kNaN);

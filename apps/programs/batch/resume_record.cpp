@@ -42,12 +42,8 @@ std::optional<ResumeRecord> read_resume_record(const std::string& file) {
     record.input.table = input.at("table").get<std::size_t>();
     record.input.number = input.at("number").get<std::int64_t>();
     record.input.in_table = {input.at("row").get<std::int64_t>(), input.at("offset").get<std::int64_t>()};
-    record.content = json.value("content", "");  // records of earlier versions describe unfinished outputs
-    const auto statuses = json.at("statuses").get<std::vector<std::int64_t>>();  // earlier versions had fewer
-    std::array<std::int64_t, StatusCounts::kStatuses> counts{};
-    if (statuses.size() > counts.size()) throw FileError(path + ": contains statuses that this version does not know");
-    std::copy(statuses.begin(), statuses.end(), counts.begin());
-    record.counts.set(counts);
+    record.content = json.at("content").get<std::string>();
+    record.counts.set(json.at("statuses").get<std::array<std::int64_t, StatusCounts::kStatuses>>());
     return record;
   } catch (const nlohmann::json::exception& wrong) {
     throw FileError(path + ": is damaged or not a record of molgraph; delete it or move it away: " + wrong.what());

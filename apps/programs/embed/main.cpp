@@ -28,7 +28,7 @@ EmbedOptions parse(const std::vector<std::string>& arguments) {
       app.add_option(
           "--layer", options.layers,
           "-1 = the last layer, after the final LayerNorm; l = after block l; 0 = the input; several are concatenated"),
-      WholeRange{-1, kMostLayers})
+      WholeRange{-1, kMaxLayers})
       ->capture_default_str();
   app.add_flag("--l2", options.l2, "Scale each row to length 1");
   choose(app.add_option("--dtype", options.dtype, "Number format; float16 needs .npz, .npy or .h5"),

@@ -9,6 +9,7 @@
 #include "apps/programs/shell/output_file.hpp"
 #include "apps/programs/shell/program.hpp"
 #include "apps/scoring/side_files.hpp"
+#include "datasets/load.hpp"
 #include "datasets/system/files.hpp"
 #include "datasets/system/readable.hpp"
 #include "datasets/system/text.hpp"

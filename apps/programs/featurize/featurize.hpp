@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "datasets/load.hpp"
+#include "datasets/load_options.hpp"
 
 namespace molgraph {
 

@@ -5,6 +5,7 @@
 #include "apps/programs/featurize/featurize.hpp"
 #include "apps/programs/shell/option_values.hpp"
 #include "apps/programs/shell/program.hpp"
+#include "datasets/catalogue/catalogue.hpp"
 
 namespace molgraph {
 namespace {
@@ -110,7 +111,7 @@ FeaturizeOptions parse(const std::vector<std::string>& arguments) {
                    "molgraph-featurize assay.csv -o assay.h5 --split-type scaffold --rejected bad_rows.csv");
   add_data_options(line.app(), options, flags);
   line.add_table(flags.table);
-  line.add_common(flags.common, kThreads | kSeed | kDataDir | kMaxAtoms);
+  line.add_common(flags.common, kThreads | kSeed | kDataDir | kAtomLimit);
   line.app().footer(data_set_list() + "\n" + line.app().get_footer());
   line.parse(arguments);
   options.config = line.config_file();

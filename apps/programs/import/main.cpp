@@ -8,8 +8,8 @@
 #include "apps/programs/shell/program.hpp"
 #include "apps/scoring/model_limits.hpp"
 #include "apps/scoring/run_blend.hpp"
-#include "apps/training/import_run.hpp"
-#include "apps/training/run_directory.hpp"
+#include "apps/training/run/import_run.hpp"
+#include "apps/training/run/run_directory.hpp"
 #include "featurize/graph/error.hpp"
 
 namespace molgraph {
@@ -41,12 +41,12 @@ int body(const std::vector<std::string>& arguments) {
   const auto number = [&](const char* flag, int& value, int most, const char* help) {
     limit(app.add_option(flag, value, help), WholeRange{0, most})->capture_default_str();
   };
-  number("--heads", options.heads, kMostHeads, "attention heads; 0 = by the size of the tables (required for grpe)");
-  number("--path-hops", options.path_hops, kMostDistance,
+  number("--heads", options.heads, kMaxHeads, "attention heads; 0 = by the size of the tables (required for grpe)");
+  number("--path-hops", options.path_hops, kMaxDistance,
          "graphormer: hops of the edge-path bias; 0 = 20 for zinc features, else 5");
-  number("--max-distance", options.max_distance, kMostDistance,
+  number("--max-distance", options.max_distance, kMaxDistance,
          "largest shortest-path distance with its own class; 0 = by the size of the tables");
-  number("--spatial-pos-max", options.spatial_pos_max, kMostForbidden,
+  number("--spatial-pos-max", options.spatial_pos_max, kMaxForbidden,
          "graphormer: mask atom pairs at this distance or more; 0 = off (v1 was trained with 20, v2 with 1024)");
   app.add_option("--target-names", options.target_names, "names of the outputs (empty: target, or target_1 ...)");
   line.parse(arguments);

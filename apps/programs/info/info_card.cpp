@@ -160,7 +160,7 @@ void add_explanation(const std::vector<std::string>& weights, Json& card) {
   card["explanation"] = {{"models", weights.size()}, {"atoms", atoms}};
 }
 
-/// Adds the training record. Runs of earlier versions have none.
+/// Adds the training record, if there is one.
 void add_record(const fs::path& folder, Json& card) {
   const std::optional<RunRecord> r = read_run_record(folder.string());
   if (!r) return;

@@ -14,11 +14,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kMostTargets = 6;
+constexpr std::size_t kMaxTargets = 6;
 
 std::string not_recorded(const Json& card) {
   return card["kind"] == "model file" ? "not stored in a model file: see its run directory"
-                                      : "not recorded: the run is from an earlier version";
+                                      : "not recorded: run.json is missing or incomplete";
 }
 
 std::string line(std::string label, const std::string& text) {
@@ -43,9 +43,9 @@ std::string predicts(const Json& card) {
                       (target.contains("kind") ? " (" + target["kind"].get<std::string>() + ")" : ""));
   }
   std::string text =
-      (targets.size() > 1 ? std::to_string(targets.size()) + " targets: " : "") + list_of(targets, kMostTargets);
+      (targets.size() > 1 ? std::to_string(targets.size()) + " targets: " : "") + list_of(targets, kMaxTargets);
   text += " (" + card["task"].get<std::string>();
-  if (card.contains("classes")) text += ": " + list_of(card["classes"].get<std::vector<std::string>>(), kMostTargets);
+  if (card.contains("classes")) text += ": " + list_of(card["classes"].get<std::vector<std::string>>(), kMaxTargets);
   if (card.contains("positive")) text += ": the probability of " + card["positive"].get<std::string>();
   return text + ")";
 }
@@ -175,7 +175,7 @@ std::string calibrated(const Json& calibration) {
                          : part == "inner_folds" ? "out-of-fold predictions for the training and validation sets"
                          : part == "folds"       ? "the folds' test sets"
                                                  : "a separate calibration set";
-  return list_of(told, kMostTargets) + "; from " + by + ", " + with_thousands(fewest) +
+  return list_of(told, kMaxTargets) + "; from " + by + ", " + with_thousands(fewest) +
          (told.size() > 1 ? " labels or more" : " labels");
 }
 

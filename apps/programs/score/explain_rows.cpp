@@ -16,12 +16,12 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kRowsPerWindow = 64;
-constexpr std::size_t kMostOfId = 64;
+constexpr std::size_t kMaxIdBytes = 64;
 
 /// For example "17-CHEMBL25.svg": row number and id. Characters that are unsuitable for a file name become underscores.
 std::string name_of_picture(std::int64_t row, const std::string& id) {
   std::string name = std::to_string(row), safe;
-  for (const char letter : id.substr(0, kMostOfId)) {
+  for (const char letter : id.substr(0, kMaxIdBytes)) {
     const bool plain = std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_' || letter == '-';
     safe += plain ? letter : '_';
   }
@@ -94,7 +94,7 @@ Pictures::Pictures(const ScoreOptions& options, const Predictor& predictor)
 void Pictures::draw(const RowWindows& windows, const RowWindow& window, const std::vector<ScoredRow>& rows) const {
   for (std::size_t i = 0; i < rows.size() && !folder_.empty(); ++i) {
     const std::int64_t number = window.first + static_cast<std::int64_t>(i) + 1;
-    if (number > kMostPictures) return;
+    if (number > kMaxPictures) return;
     if (rows[i].status != RowStatus::ok) continue;
     const Explanation& of = rows[i].explanation;
     const std::string legend = rollout_ ? name_

@@ -23,10 +23,10 @@ ExplainColumns explained_columns(const Predictor& predictor, ExplainMethod metho
 void explain_rows(const Predictor& predictor, const RowWindow& window, const std::vector<float>& columns,
                   std::vector<ScoredRow>& rows);
 
-/// Drawings of explanations for the first kMostPictures rows, in a folder.
+/// Drawings of explanations for the first kMaxPictures rows, in a folder.
 class Pictures {
  public:
-  static constexpr std::int64_t kMostPictures = 10'000;
+  static constexpr std::int64_t kMaxPictures = 10'000;
 
   /// `options.draw` "" = no drawings. Throws UsageError for a folder that is not empty (except with --resume), an
   /// unknown target or a missing --explain; FileError if the folder cannot be created.

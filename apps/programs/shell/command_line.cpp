@@ -201,13 +201,13 @@ CommandLine::CommandLine(const std::string& name, const std::string& what, const
 
 CommandLine::~CommandLine() = default;
 
-int gpu_of_device(const std::string& device) {
-  if (device == "auto" || device == "cpu") return kNoGpu;
-  if (device == "cuda") return 0;
-  const std::string number = device.rfind("cuda:", 0) == 0 ? device.substr(5) : "";
+Device device_from_string(const std::string& text) {
+  if (text == "auto" || text == "cpu") return {};
+  if (text == "cuda") return Device::gpu(0);
+  const std::string number = text.starts_with("cuda:") ? text.substr(5) : "";
   if (number.empty() || number.size() > 3 || number.find_first_not_of("0123456789") != std::string::npos)
-    throw UsageError("--device " + device + ": use auto, cpu, cuda or cuda:N");
-  return std::stoi(number);
+    throw UsageError("--device " + text + ": use auto, cpu, cuda or cuda:N");
+  return Device::gpu(std::stoi(number));
 }
 
 CLI::App& CommandLine::app() { return state_->app; }
@@ -240,10 +240,10 @@ void CommandLine::add_common(CommonOptions& options, unsigned which) {
         ->type_name("DIR")
         ->group(group);
   }
-  if (which & kMaxAtoms) {
+  if (which & kAtomLimit) {
     limit(app.add_option("--max-atoms", options.max_atoms,
                          "Largest number of atoms; larger molecules get the status too_large"),
-          WholeRange{1, kMostAtoms})
+          WholeRange{1, kMaxAtoms})
         ->capture_default_str()
         ->group(group);
   }
@@ -316,7 +316,7 @@ void CommandLine::parse(const std::vector<std::string>& arguments) {
     silence_progress();
   }
   if (state.common == nullptr) return;
-  (void)gpu_of_device(state.common->device);
+  (void)device_from_string(state.common->device);
 }
 
 void log_errors_only() {

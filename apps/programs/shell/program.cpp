@@ -26,7 +26,7 @@
 namespace molgraph {
 namespace {
 
-constexpr std::size_t kMostSaid = 8;  // messages about the format of inputs
+constexpr std::size_t kMaxFormatMessages = 8;  // messages about the format of inputs
 
 std::atomic<int> stop_signal{0};
 static_assert(std::atomic<int>::is_always_lock_free);
@@ -63,12 +63,12 @@ void set_up_log(const std::string& program) {
 
 /// Shortens very long lines of an error message, such as a path of thousands of characters, to their two ends.
 std::string readable(std::string_view message) {
-  constexpr std::size_t kMost = 1000, kEnd = 400;
+  constexpr std::size_t kMax = 1000, kEnd = 400;
   std::string text;
   while (!message.empty()) {
     const std::string_view line = message.substr(0, message.find('\n'));
     message.remove_prefix(std::min(line.size() + 1, message.size()));
-    if (line.size() <= kMost) text += line;
+    if (line.size() <= kMax) text += line;
     else text.append(line.substr(0, kEnd)).append(" [...] ").append(line.substr(line.size() - kEnd));
     if (!message.empty()) text += '\n';
   }
@@ -171,9 +171,9 @@ ReadingHooks reading_hooks() {
     static std::set<std::string> said[2];
     const std::lock_guard lock(mutex);
     auto& before = said[warning ? 1 : 0];
-    if (before.size() > kMostSaid || !before.insert(text).second) return;
+    if (before.size() > kMaxFormatMessages || !before.insert(text).second) return;
     const auto level = warning ? spdlog::level::warn : spdlog::level::info;
-    spdlog::log(level, "{}", before.size() > kMostSaid ? "further messages of this kind are not shown" : text);
+    spdlog::log(level, "{}", before.size() > kMaxFormatMessages ? "further messages of this kind are not shown" : text);
   };
   return hooks;
 }

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "attention/spec/device.hpp"
 #include "datasets/catalogue/download.hpp"
 #include "datasets/system/stopped.hpp"
 #include "datasets/tables/table_reader.hpp"
@@ -59,11 +60,10 @@ struct CommonOptions {
   int max_atoms = 1024;  ///< larger molecules are reported as too_large
 };
 /// Selects common options; combine with |.
-enum CommonOption : unsigned { kThreads = 1, kDevice = 2, kSeed = 4, kDataDir = 8, kMaxAtoms = 16 };
+enum CommonOption : unsigned { kThreads = 1, kDevice = 2, kSeed = 4, kDataDir = 8, kAtomLimit = 16 };
 
-/// Returns N for "cuda:N", 0 for "cuda" and kNoGpu for "cpu" and "auto". Throws UsageError for any other text.
-inline constexpr int kNoGpu = -1;
-int gpu_of_device(const std::string& device);
+/// Parses "cpu", "auto" (the CPU), "cuda" (GPU 0) or "cuda:N". Throws UsageError for any other text.
+Device device_from_string(const std::string& text);
 
 /// Options of programs that read a table of molecules.
 struct TableFlags {

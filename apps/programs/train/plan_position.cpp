@@ -6,7 +6,7 @@ namespace molgraph {
 namespace {
 
 /// If less than this fraction of a task is done, its pace is unknown.
-constexpr double kLeastShare = 0.02;
+constexpr double kMinShare = 0.02;
 
 }  // namespace
 
@@ -56,7 +56,7 @@ double PlanPosition::seconds_left() const {
 double PlanPosition::pace(const std::string& what) const {
   Observed observed;
   if (const auto found = ended_.find(what); found != ended_.end()) observed = found->second;
-  if (inside_ && works_[at_].what == what && share_ >= kLeastShare) {
+  if (inside_ && works_[at_].what == what && share_ >= kMinShare) {
     observed.planned += share_ * works_[at_].seconds;
     observed.taken += now_ - begun_;
   }

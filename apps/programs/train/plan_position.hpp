@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/training/run_control.hpp"
+#include "apps/training/loop/run_control.hpp"
 
 namespace molgraph {
 

@@ -1,6 +1,6 @@
 // The command line of molgraph-pretrain.
 #include "apps/programs/train/train_call.hpp"
-#include "apps/training/pretraining.hpp"
+#include "apps/training/run/pretraining.hpp"
 
 namespace molgraph {
 namespace {
@@ -34,19 +34,20 @@ const NamedFlags kHidden{"subset",
 }  // namespace
 
 TrainProgram pretrain_program() {
-  return {.name = "molgraph-pretrain",
-          .what =
-              "Trains a graph transformer to predict the descriptors of a corpus of molecules, and the measured labels "
-              "in --target-columns. molgraph-train --from starts from the resulting weights.",
-          .example =
-              "molgraph-pretrain corpus.smi.gz more.csv -o runs/pretrained\n"
-              "  molgraph-pretrain corpus.smi.gz assays.csv.gz --target-columns all -o runs/pretrained\n"
-              "  molgraph-train my_assay.csv --from runs/pretrained -o runs/my_assay",
-          .data = "tables of the corpus (CSV, TSV, SMI, SDF, .gz), or a store with descriptors",
-          .nothing_to_read = "no corpus is given. Name its tables: molgraph-pretrain corpus.smi.gz",
-          .base = pretraining_defaults(),
-          .hidden = kHidden,
-          .by_molecules = true};
+  return {
+      .name = "molgraph-pretrain",
+      .what =
+          "Trains a graph transformer to predict the descriptors of a corpus of molecules, and the measured labels\n"
+          "in --target-columns. molgraph-train --from starts from the resulting weights.",
+      .example =
+          "molgraph-pretrain corpus.smi.gz more.csv -o runs/pretrained\n"
+          "  molgraph-pretrain corpus.smi.gz assays.csv.gz --target-columns all -o runs/pretrained\n"
+          "  molgraph-train my_assay.csv --from runs/pretrained -o runs/my_assay",
+      .data = "tables of the corpus (CSV, TSV, SMI, SDF, .gz), or a store with descriptors",
+      .nothing_to_read = "no corpus is given. Name its tables: molgraph-pretrain corpus.smi.gz",
+      .base = pretraining_defaults(),
+      .hidden = kHidden,
+      .by_molecules = true};
 }
 
 }  // namespace molgraph

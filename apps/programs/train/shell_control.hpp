@@ -2,7 +2,7 @@
 // results to standard output.
 #pragma once
 
-#include "apps/training/run_control.hpp"
+#include "apps/training/loop/run_control.hpp"
 
 namespace molgraph {
 

@@ -9,9 +9,9 @@
 #include <stdexcept>
 
 #include "apps/programs/shell/option_values.hpp"
-#include "apps/training/pretraining.hpp"
-#include "apps/training/quality.hpp"
-#include "apps/training/recipes.hpp"
+#include "apps/training/options/recipes.hpp"
+#include "apps/training/run/pretraining.hpp"
+#include "apps/training/run/quality.hpp"
 #include "datasets/catalogue/catalogue.hpp"
 #include "datasets/load.hpp"
 #include "datasets/system/readable.hpp"
@@ -99,12 +99,12 @@ class CallReader {
     for (std::size_t k = 0; k < options_.size(); ++k)
       if (!added[k]) add(k, false);
     if (program.by_molecules)
-      limit(app.add_option("--molecules-seen", molecules_seen_,
-                           "number of molecules to learn from, counting every pass, instead of --steps; 0 = " +
-                               with_thousands(kMoleculesSeen) + ", but at most " + std::to_string(kMostPasses) +
-                               " passes")
-                ->capture_default_str(),
-            WholeRange{0, kMostSteps})
+      limit(
+          app.add_option("--molecules-seen", molecules_seen_,
+                         "number of molecules to learn from, counting every pass, instead of --steps; 0 = " +
+                             with_thousands(kMoleculesSeen) + ", but at most " + std::to_string(kMaxPasses) + " passes")
+              ->capture_default_str(),
+          WholeRange{0, kMaxSteps})
           ->group("Training");
     app.add_option("-o,--output-dir", call_.output, "run directory (empty: runs/NAME, with a number if it exists)")
         ->group("Data");

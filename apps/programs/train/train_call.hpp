@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "apps/programs/shell/program.hpp"
-#include "apps/training/option_conflicts.hpp"
-#include "apps/training/train_options.hpp"
+#include "apps/training/options/option_conflicts.hpp"
+#include "apps/training/options/train_options.hpp"
 
 namespace molgraph {
 

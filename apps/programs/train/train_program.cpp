@@ -12,12 +12,12 @@
 #include "apps/programs/train/shell_control.hpp"
 #include "apps/scoring/model_config.hpp"
 #include "apps/scoring/model_file.hpp"
-#include "apps/training/pretraining.hpp"
-#include "apps/training/quality.hpp"
-#include "apps/training/run_claim.hpp"
-#include "apps/training/run_directory.hpp"
-#include "apps/training/shipped_weights.hpp"
-#include "apps/training/train_run.hpp"
+#include "apps/training/run/pretraining.hpp"
+#include "apps/training/run/quality.hpp"
+#include "apps/training/run/run_claim.hpp"
+#include "apps/training/run/run_directory.hpp"
+#include "apps/training/run/run_training.hpp"
+#include "apps/training/run/shipped_weights.hpp"
 #include "datasets/system/threads.hpp"
 
 namespace molgraph {
@@ -122,8 +122,7 @@ int run_train_program(const TrainProgram& program, const std::vector<std::string
   }
   share(*run.processes, run);
   const ProcessPlace& place = run.processes->place();
-  const int gpu = call.common.device == "cuda" ? place.local_rank : gpu_of_device(call.common.device);
-  if (gpu != kNoGpu) run.gpu = gpu;
+  run.device = call.common.device == "cuda" ? Device::gpu(place.local_rank) : device_from_string(call.common.device);
   run.threads = call.common.threads > 0 ? call.common.threads : std::max(1, usable_cores() / place.local_count);
   run.named = call.named;
   run.resume = call.resume;

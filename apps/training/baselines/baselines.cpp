@@ -19,13 +19,13 @@ constexpr std::int64_t kMoleculesPerPiece = 64;
 constexpr std::int64_t kMeasuredQueries = 32;  ///< per thread, to estimate the total time
 
 std::int64_t most_tree_rows(const MoleculeSet& set) {
-  return std::min(kMostBaselineRows, kMostTreeCells / static_cast<std::int64_t>(set.task.names.size()));
+  return std::min(kMaxBaselineRows, kMaxTreeCells / static_cast<std::int64_t>(set.task.names.size()));
 }
 
 /// Returns true if there are too many targets for trees and a process.
 bool has_too_many_targets(const MoleculeSet& set, const std::vector<std::int64_t>& known) {
   const std::int64_t most = most_tree_rows(set);
-  return std::ssize(known) > most && most < kFewestTreeRows;
+  return std::ssize(known) > most && most < kMinTreeRows;
 }
 
 std::string sampled_note(const std::string& what, std::size_t used, std::size_t all) {
@@ -89,7 +89,7 @@ Baselines make_baselines(const FeatureRows& rows, const MoleculeSet& set, const 
                          const BaselineOptions& options) {
   const std::array<const std::vector<std::int64_t>*, 3> parts{&split.train, &split.valid, &split.test};
   Baselines made;
-  const std::vector<std::int64_t> known = sample(split.train, kMostBaselineRows, options.seed);
+  const std::vector<std::int64_t> known = sample(split.train, kMaxBaselineRows, options.seed);
   if (known.size() < split.train.size())
     made.notes.push_back(
         sampled_note("The nearest neighbour is searched for among ", known.size(), split.train.size()));
@@ -127,7 +127,7 @@ Baselines make_baselines(const FeatureRows& rows, const MoleculeSet& set, const 
 
 BaselineSeconds seconds_to_make_baselines(const FeatureRows& rows, const MoleculeSet& set, const Split& split,
                                           const BaselineOptions& options) {
-  const std::vector<std::int64_t> known = sample(split.train, kMostBaselineRows, options.seed);
+  const std::vector<std::int64_t> known = sample(split.train, kMaxBaselineRows, options.seed);
   const std::vector<std::int64_t> queries =
       sample(split.train, kMeasuredQueries * thread_count(options.threads), options.seed);
   if (known.empty()) return {};

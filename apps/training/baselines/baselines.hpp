@@ -9,7 +9,7 @@
 #include "apps/scoring/gaussian_process.hpp"
 #include "apps/scoring/trees.hpp"
 #include "apps/training/baselines/feature_rows.hpp"
-#include "apps/training/run_control.hpp"
+#include "apps/training/loop/run_control.hpp"
 #include "datasets/store/molecule_set.hpp"
 
 namespace molgraph {
@@ -31,12 +31,12 @@ struct BaselineOptions {
 };
 
 /// With more molecules, there are no baselines.
-inline constexpr std::int64_t kMostBaselineMolecules = 200'000;
+inline constexpr std::int64_t kMaxBaselineMolecules = 200'000;
 /// Maximum number of training molecules for neighbours and trees, drawn with the seed.
-inline constexpr std::int64_t kMostBaselineRows = 50'000;
-/// Maximum number of training molecules times targets for trees. If this leaves fewer than kFewestTreeRows molecules,
+inline constexpr std::int64_t kMaxBaselineRows = 50'000;
+/// Maximum number of training molecules times targets for trees. If this leaves fewer than kMinTreeRows molecules,
 /// there are no trees.
-inline constexpr std::int64_t kMostTreeCells = 200'000, kFewestTreeRows = 500;
+inline constexpr std::int64_t kMaxTreeCells = 200'000, kMinTreeRows = 500;
 
 /// Trains the baselines. `rows` are those of all molecules of the set.
 Baselines make_baselines(const FeatureRows& rows, const MoleculeSet& set, const Split& split,

@@ -68,7 +68,7 @@ FeatureRows feature_rows(const MoleculeSet& set, int threads, const std::functio
                     measured = inputs - computed;
   rows.columns.assign(set.input_names.begin() + static_cast<std::ptrdiff_t>(computed), set.input_names.end());
   rows.width += rows.descriptors.size() + measured;
-  const Featurizer featurizer(set.featurizer, {.max_atoms = kMostAtoms}, {.descriptors = true, .fingerprint = true});
+  const Featurizer featurizer(set.featurizer, {.max_atoms = kMaxAtoms}, {.descriptors = true, .fingerprint = true});
   std::vector<Row> block;
   for (std::int64_t first = 0; first < set.size(); first += kMoleculesPerBlock) {
     if (progress) progress(first);

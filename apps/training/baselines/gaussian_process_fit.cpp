@@ -22,15 +22,15 @@ using Matrix = Eigen::MatrixXd;
 using Vector = Eigen::VectorXd;
 
 constexpr std::int64_t kMoleculesPerPiece = 16;
-constexpr std::int64_t kMostChoiceLabels = 1'000;  ///< for the choice of kernel and noise
+constexpr std::int64_t kMaxChoiceLabels = 1'000;  ///< for the choice of kernel and noise
 constexpr int kCensoredRounds = 3;
-constexpr int kMostRaises = 4;                    ///< of the noise, by a factor of 10, if a matrix cannot be factorised
+constexpr int kMaxRaises = 4;                     ///< of the noise, by a factor of 10, if a matrix cannot be factorised
 constexpr std::int64_t kMeasuredMolecules = 512;  ///< to estimate the duration of a fit
 /// The cost of a target is the cube of its number of labels. These limits apply to all targets together.
 constexpr double kCubesOfFit = 1.3e11, kCubesOfChoice = 4e9;
 
 /// Minimum noise of a label as a multiple of the target's, so that no row is fitted exactly, whatever its weight.
-constexpr double kLeastNoise = 0.01;
+constexpr double kMinNoise = 0.01;
 
 constexpr std::array kShares{0.0, 0.25, 0.5, 0.75, 1.0};
 constexpr std::array kNoises{0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0};
@@ -114,7 +114,7 @@ Labels labels_of(const MoleculeSet& set, const std::vector<std::int64_t>& rows, 
     if (!set.weight.empty()) weight[i] = static_cast<double>(set.weight[row]);
     counted[i] = labels.bound.back() == 0 ? weight[i] : 0;
   }
-  if (count > 0) labels.noise = (weight.mean() * weight.cwiseInverse()).cwiseMax(kLeastNoise);
+  if (count > 0) labels.noise = (weight.mean() * weight.cwiseInverse()).cwiseMax(kMinNoise);
   if (counted.sum() <= 0) counted = weight;  // censored labels only
   const double total = counted.sum();
   double squares = 0;
@@ -191,7 +191,7 @@ KernelMolecules molecules_of(const KernelMolecules& all, const std::vector<std::
 Matrix coefficients(const Gram& gram, const Labels& labels, const Kernel& kernel) {
   Vector noise = kernel.noise * labels.noise;
   Eigen::LLT<Matrix> factor(gram.mixed(kernel.share, noise));
-  for (int more = 0; factor.info() != Eigen::Success && more < kMostRaises; ++more) {
+  for (int more = 0; factor.info() != Eigen::Success && more < kMaxRaises; ++more) {
     noise *= 10;
     factor.compute(gram.mixed(kernel.share, noise));
   }
@@ -210,7 +210,7 @@ Matrix coefficients(const Gram& gram, const Labels& labels, const Kernel& kernel
   return solved;
 }
 
-/// Training molecules of each target. All targets together have at most kMostProcessMolecules.
+/// Training molecules of each target. All targets together have at most kMaxProcessMolecules.
 struct Taught {
   std::vector<std::vector<std::int64_t>> of_target;  ///< [T]
   std::vector<std::int64_t> all;                     ///< ascending
@@ -219,7 +219,7 @@ struct Taught {
 
 Taught taught_by(const MoleculeSet& set, const std::vector<std::int64_t>& train, std::uint64_t seed) {
   const std::size_t targets = set.task.names.size();
-  const std::int64_t most = most_labels(kCubesOfFit, kMostProcessLabels, targets);
+  const std::int64_t most = most_labels(kCubesOfFit, kMaxProcessLabels, targets);
   Taught taught;
   const auto choose = [&](const std::vector<std::int64_t>& among) {
     std::set<std::int64_t> all;
@@ -232,7 +232,7 @@ Taught taught_by(const MoleculeSet& set, const std::vector<std::int64_t>& train,
   };
   for (std::size_t t = 0; t < targets; ++t) taught.labels += std::ssize(labelled(set, train, t));
   choose(train);
-  if (std::ssize(taught.all) > kMostProcessMolecules) choose(sample(train, kMostProcessMolecules, seed));
+  if (std::ssize(taught.all) > kMaxProcessMolecules) choose(sample(train, kMaxProcessMolecules, seed));
   return taught;
 }
 
@@ -269,7 +269,7 @@ FittedProcess fit_process(const FeatureRows& rows, const MoleculeSet& set, const
   const auto advance = [&](std::int64_t matrices) {
     if (options.progress) options.progress(matrices, static_cast<std::int64_t>(targets) * (kMatricesOfChoice + 1));
   };
-  const std::int64_t to_choose = most_labels(kCubesOfChoice, kMostChoiceLabels, targets);
+  const std::int64_t to_choose = most_labels(kCubesOfChoice, kMaxChoiceLabels, targets);
   for (std::size_t t = 0; t < targets; ++t) {
     std::vector<std::size_t> known;
     for (const std::int64_t g : taught.of_target[t])
@@ -326,7 +326,7 @@ ProcessSeconds seconds_to_fit_process(const FeatureRows& rows, const MoleculeSet
   ProcessSeconds seconds{.molecule = pair * static_cast<double>(taught.all.size())};
   for (const auto& known : taught.of_target) {
     const auto n = static_cast<double>(known.size());
-    const double chosen_by = std::min(n, static_cast<double>(most_labels(kCubesOfChoice, kMostChoiceLabels, targets)));
+    const double chosen_by = std::min(n, static_cast<double>(most_labels(kCubesOfChoice, kMaxChoiceLabels, targets)));
     const double matrices = std::ceil(static_cast<double>(kMatricesOfChoice) / thread_count(options.threads));
     seconds.fit += fit(n) + chosen_by * chosen_by * pair + matrices * chosen_by * chosen_by * chosen_by * cube;
     seconds.fit_again += fit(n);

@@ -22,7 +22,7 @@ struct ProcessFitOptions {
 };
 
 /// Maximum number of molecules of all processes, and of labels of one target, drawn with the seed.
-inline constexpr std::int64_t kMostProcessMolecules = 10'000, kMostProcessLabels = 5'000;
+inline constexpr std::int64_t kMaxProcessMolecules = 10'000, kMaxProcessLabels = 5'000;
 
 struct FittedProcess {
   GaussianProcess process;

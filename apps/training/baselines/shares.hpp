@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "apps/scoring/blend.hpp"
-#include "apps/training/metrics.hpp"
+#include "apps/training/loop/metrics.hpp"
 #include "datasets/tables/task.hpp"
 
 namespace molgraph {

@@ -121,12 +121,12 @@ void attention_lanes(const Attention& g, std::size_t lane) {
     softmax(s.scores, n);
     float *scores = s.scores, *weight_of = g.value_rows != nullptr ? s.weight_of : nullptr;
     if (weight_of != nullptr) zero(weight_of, g.relations * kLanes);
-    const PairLine<P> kept_softmax(g.softmax, g, r, lane), gate(g.gate, g, r, lane);
+    const PairLine<P> stored_softmax(g.softmax, g, r, lane), gate(g.gate, g, r, lane);
     const KeepLine<P> keep(g, r, lane);
     const RelationLine relation(g.relation, n, r);
     for (std::size_t j = 0; j < n; ++j) {
       Vec weight = hn::LoadU(tag, scores + j * kLanes);
-      if (kept_softmax) kept_softmax.store(weight, j);
+      if (stored_softmax) stored_softmax.store(weight, j);
       if (gate) weight = hn::Mul(weight, gate.load(j));
       if (keep) weight = keep.kept(weight, j);
       hn::StoreU(weight, tag, scores + j * kLanes);

@@ -25,8 +25,8 @@ struct OneRow {
   static HWY_INLINE Vec load(const float* first, const float*) { return hn::LoadU(Tag(), first); }
   static HWY_INLINE Vec both(const float* p) { return hn::LoadU(Tag(), p); }
   static HWY_INLINE Vec scalars(const float* p) { return hn::Set(Tag(), *p); }
-  static HWY_INLINE Vec mingled(Vec v) { return v; }
-  static HWY_INLINE Vec parted(Vec v) { return v; }
+  static HWY_INLINE Vec interleaved(Vec v) { return v; }
+  static HWY_INLINE Vec deinterleaved(Vec v) { return v; }
   static HWY_INLINE void store(Vec v, float* first, float*, bool) { hn::StoreU(v, Tag(), first); }
   static HWY_INLINE void add(Vec v, float* first, float*, bool) {
     store(hn::Add(v, hn::LoadU(Tag(), first)), first, first, false);
@@ -46,15 +46,15 @@ struct TwoRows {
   }
   static HWY_INLINE Vec both(const float* p) { return Vec{_mm512_broadcast_f32x8(_mm256_loadu_ps(p))}; }
   // scalars() broadcasts an element of each row to all its lanes in one load. For this, the lanes of the two rows
-  // alternate. mingled() converts to this order, parted() back.
+  // alternate. interleaved() converts to this order, deinterleaved() back.
   static HWY_INLINE Vec scalars(const float* p) {
     return Vec{_mm512_broadcast_f32x2(_mm_castsi128_ps(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p))))};
   }
-  static HWY_INLINE Vec mingled(Vec v) {
+  static HWY_INLINE Vec interleaved(Vec v) {
     const __m512i order = _mm512_setr_epi32(0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15);
     return Vec{_mm512_permutexvar_ps(order, v.raw)};
   }
-  static HWY_INLINE Vec parted(Vec v) {
+  static HWY_INLINE Vec deinterleaved(Vec v) {
     const __m512i order = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15);
     return Vec{_mm512_permutexvar_ps(order, v.raw)};
   }

@@ -20,7 +20,7 @@ HWY_INLINE void add_walks(const float* coefficients, const float* HWY_RESTRICT w
   const Tag tag;
   Vec factor[U];
 #pragma GCC unroll 10
-  for (int u = 0; u < U; ++u) factor[u] = P::mingled(hn::LoadU(tag, coefficients + u * kLanes));
+  for (int u = 0; u < U; ++u) factor[u] = P::interleaved(hn::LoadU(tag, coefficients + u * kLanes));
   for (std::size_t j = 0; j < count; ++j) {
     const float* r = walks + j * steps * P::kRows;
     Vec a = hn::Zero(tag), b = hn::Zero(tag);
@@ -29,7 +29,7 @@ HWY_INLINE void add_walks(const float* coefficients, const float* HWY_RESTRICT w
       if (u % 2 == 0) a = hn::MulAdd(factor[u], P::scalars(r + u * P::kRows), a);
       else b = hn::MulAdd(factor[u], P::scalars(r + u * P::kRows), b);
     }
-    hn::StoreU(hn::Add(hn::LoadU(tag, out + j * kLanes), P::parted(hn::Add(a, b))), tag, out + j * kLanes);
+    hn::StoreU(hn::Add(hn::LoadU(tag, out + j * kLanes), P::deinterleaved(hn::Add(a, b))), tag, out + j * kLanes);
   }
 }
 
@@ -43,13 +43,13 @@ HWY_INLINE void sum_walks(const float* weight0, const float* weight1, std::size_
 #pragma GCC unroll 10
   for (int u = 0; u < U; ++u) sum[u] = hn::Zero(tag);
   for (std::size_t j = 0; j < count; ++j) {
-    const Vec weight = P::mingled(P::load(weight0 + j * weight_stride, weight1 + j * weight_stride));
+    const Vec weight = P::interleaved(P::load(weight0 + j * weight_stride, weight1 + j * weight_stride));
     const float* r = walks + j * steps * P::kRows;
 #pragma GCC unroll 10
     for (int u = 0; u < U; ++u) sum[u] = hn::MulAdd(weight, P::scalars(r + u * P::kRows), sum[u]);
   }
 #pragma GCC unroll 10
-  for (int u = 0; u < U; ++u) hn::StoreU(P::parted(sum[u]), tag, sums + u * kLanes);
+  for (int u = 0; u < U; ++u) hn::StoreU(P::deinterleaved(sum[u]), tag, sums + u * kLanes);
 }
 
 template <class P>

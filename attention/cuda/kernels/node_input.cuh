@@ -52,10 +52,10 @@ struct TokenTables {
   int rows = 0, columns = 0, last_degree = 0, last_absolute = 0, position_dim = 0;
   const Molecule* molecules = nullptr;
   const TokenPlace* token = nullptr;
-  const std::uint8_t* atoms = nullptr;               ///< resident [atoms, columns]
-  const std::int32_t* degree = nullptr;              ///< resident [atoms]
-  const float* atom_positions = nullptr;             ///< resident [atoms, dim]
-  std::int32_t column_start[kMostAtomColumns] = {};  ///< first row of each column
+  const std::uint8_t* atoms = nullptr;              ///< resident [atoms, columns]
+  const std::int32_t* degree = nullptr;             ///< resident [atoms]
+  const float* atom_positions = nullptr;            ///< resident [atoms, dim]
+  std::int32_t column_start[kMaxAtomColumns] = {};  ///< first row of each column
   std::int32_t *ids = nullptr, *degree_ids = nullptr, *absolute_ids = nullptr;
   float *positions = nullptr, *log_degree = nullptr;  ///< log_degree: [rows], 0 for rows that are not atoms
   const DrawKey* signs = nullptr;  ///< random signs of the positions (Dwivedi & Bresson 2020); null = none

@@ -4,8 +4,8 @@
 #include <string>
 #include <variant>
 
-#include <molgraph/smiles.hpp>
-#include <molgraph/store.hpp>
+#include <molgraph/datasets/store/store.hpp>
+#include <molgraph/featurize/smiles/smiles.hpp>
 
 int main(int, char** argv) {
   const molgraph::Featurizer featurizer;

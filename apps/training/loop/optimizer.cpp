@@ -1,0 +1,146 @@
+#include "apps/training/loop/optimizer.hpp"
+
+#include <ATen/Parallel.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "attention/spec/scalar.hpp"
+
+namespace molgraph {
+namespace {
+
+constexpr std::int64_t kPiece = 1 << 16;  // numbers for one thread
+
+/// The loop is vectorised, because the four arrays do not alias and the root sets no errno (apps/CMakeLists.txt).
+void update_piece(AdamStep u, float keep, float clip, const float* __restrict gradient, float* __restrict mean,
+                  float* __restrict square, float* __restrict weight, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i) adam_update(u, keep, clip, gradient[i], mean[i], square[i], weight[i]);
+}
+
+/// Returns the norm of all gradients together, summed in a fixed order.
+double gradient_norm(const std::vector<torch::Tensor>& parameters) {
+  double total = 0;
+  for (const torch::Tensor& parameter : parameters) {
+    if (!parameter.grad().defined()) continue;
+    const float* gradient = parameter.grad().const_data_ptr<float>();
+    const std::int64_t count = parameter.numel();
+    double lanes[8] = {};
+    std::int64_t i = 0;
+    for (; i + 8 <= count; i += 8)
+      for (int l = 0; l < 8; ++l) lanes[l] += static_cast<double>(gradient[i + l]) * gradient[i + l];
+    for (; i < count; ++i) lanes[0] += static_cast<double>(gradient[i]) * gradient[i];
+    for (const double lane : lanes) total += lane;
+  }
+  return std::sqrt(total);
+}
+
+}  // namespace
+
+Optimizer::Optimizer(torch::nn::Module& module, const std::function<bool(const std::string&)>& decay_exempt,
+                     double weight_decay) {
+  for (const auto& item : module.named_parameters()) {
+    if (!item.value().requires_grad()) continue;
+    names_.push_back(item.key());
+    parameters_.push_back(item.value());
+    means_.push_back(torch::zeros_like(item.value()).detach());
+    squares_.push_back(torch::zeros_like(item.value()).detach());
+    decay_.push_back(decay_exempt(item.key()) ? 0.0 : weight_decay);
+  }
+}
+
+void Optimizer::zero_grad() {
+  for (torch::Tensor& parameter : parameters_)
+    if (parameter.grad().defined()) parameter.mutable_grad().zero_();
+}
+
+void Optimizer::sum_gradients(Processes& processes) {
+  if (processes.alone()) return;
+  torch::NoGradGuard no_grad;
+  // Flags after the gradients mark which of them exist. A process whose part of the batch has no labels has none.
+  std::vector<float> flat, has;
+  for (const torch::Tensor& parameter : parameters_) {
+    const auto first = flat.size();
+    flat.resize(first + static_cast<std::size_t>(parameter.numel()), 0.0f);
+    has.push_back(parameter.grad().defined() ? 1.0f : 0.0f);
+    if (!parameter.grad().defined()) continue;
+    const torch::Tensor gradient = parameter.grad().contiguous();
+    std::copy_n(gradient.const_data_ptr<float>(), gradient.numel(), flat.data() + first);
+  }
+  const auto behind = flat.size();
+  flat.insert(flat.end(), has.begin(), has.end());
+  processes.sum(std::span(flat));
+  const float* from = flat.data();
+  for (std::size_t k = 0; k < parameters_.size(); ++k) {
+    torch::Tensor& parameter = parameters_[k];
+    if (flat[behind + k] > 0)
+      parameter.mutable_grad() = torch::from_blob(const_cast<float*>(from), parameter.sizes()).clone();
+    from += parameter.numel();
+  }
+}
+
+void Optimizer::step(double learning_rate, double clip) {
+  torch::NoGradGuard no_grad;
+  for (torch::Tensor& parameter : parameters_)
+    if (parameter.grad().defined() && !parameter.grad().is_contiguous())
+      parameter.mutable_grad() = parameter.grad().contiguous();
+  ++updates_;
+  const AdamStep u = adam_step(learning_rate, updates_);
+  const float factor = clip > 0 ? static_cast<float>(clip_factor(clip, gradient_norm(parameters_))) : 1.0f;
+  const auto update = [&](std::size_t k, std::int64_t begin, std::int64_t end) {
+    if (!parameters_[k].grad().defined()) return;
+    update_piece(u, adam_keep(learning_rate, decay_[k]), factor, parameters_[k].grad().const_data_ptr<float>() + begin,
+                 means_[k].data_ptr<float>() + begin, squares_[k].data_ptr<float>() + begin,
+                 parameters_[k].data_ptr<float>() + begin, end - begin);
+  };
+  std::int64_t numbers = 0;
+  for (const torch::Tensor& parameter : parameters_) numbers += parameter.numel();
+  // Divide the concatenation of all tensors among threads, because most tensors are too small to be divided.
+  at::parallel_for(0, numbers, kPiece, [&](std::int64_t begin, std::int64_t end) {
+    std::int64_t first = 0;
+    for (std::size_t k = 0; k < parameters_.size() && first < end; first += parameters_[k++].numel()) {
+      const std::int64_t from = std::max(begin - first, std::int64_t{0}),
+                         to = std::min(end - first, parameters_[k].numel());
+      if (from < to) update(k, from, to);
+    }
+  });
+}
+
+void Optimizer::append_state(NamedTensors& tensors) const {
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    tensors.emplace_back("adam.m." + names_[i], means_[i]);
+    tensors.emplace_back("adam.v." + names_[i], squares_[i]);
+  }
+}
+
+void Optimizer::set_updates(std::int64_t updates) { updates_ = updates; }
+
+WeightAverage::WeightAverage(torch::nn::Module& module, double decay) : decay_(decay) {
+  if (decay_ == 0) return;
+  for (const auto& item : module.named_parameters()) {
+    if (!item.value().requires_grad()) continue;
+    names_.push_back(item.key());
+    parameters_.push_back(item.value());
+    averages_.push_back(item.value().detach().clone());
+  }
+}
+
+void WeightAverage::update() {
+  torch::NoGradGuard no_grad;
+  for (std::size_t i = 0; i < averages_.size(); ++i) averages_[i].lerp_(parameters_[i].detach(), 1.0 - decay_);
+}
+
+void WeightAverage::swap() {
+  torch::NoGradGuard no_grad;
+  for (std::size_t i = 0; i < averages_.size(); ++i) {
+    const torch::Tensor weights = parameters_[i].detach().clone();
+    parameters_[i].copy_(averages_[i]);
+    averages_[i].copy_(weights);
+  }
+}
+
+void WeightAverage::append_state(NamedTensors& tensors) const {
+  for (std::size_t i = 0; i < averages_.size(); ++i) tensors.emplace_back("ema." + names_[i], averages_[i]);
+}
+
+}  // namespace molgraph

@@ -1,0 +1,43 @@
+// Selects the best epoch by the metric on the validation set or, if it is undefined, by the loss.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "apps/training/loop/loss.hpp"
+#include "apps/training/loop/metrics.hpp"
+
+namespace molgraph {
+
+class Validation {
+ public:
+  /// `targets` [n, T] of the validation set, may be empty; `scale` [outputs] of the regression targets in the model;
+  /// `weights` as in loss_of_predictions().
+  Validation(Metric metric, const Losses& loss, const Task& task, std::vector<double> targets,
+             const std::vector<double>& scale, std::vector<double> weights = {});
+
+  /// False if the validation set has no labels. The last weights are then used.
+  bool possible() const { return guide_ != Guide::none; }
+  /// True if the metric is undefined on the validation set (one class only, a constant target) and the loss is used.
+  bool by_loss() const { return guide_ == Guide::loss; }
+  /// "mae" ... or "loss".
+  std::string name() const;
+  /// Warning with the reason if the loss is used instead of the metric; otherwise "".
+  std::string warning() const;
+  /// Metric or loss of predictions [n, outputs] in the targets' units. NaN if a prediction is not finite.
+  double value(const std::vector<double>& predictions) const;
+  bool better(double a, double b) const { return !by_loss() && larger_is_better(metric_) ? a > b : a < b; }
+
+ private:
+  enum class Guide : std::uint8_t { metric, loss, none };
+
+  Metric metric_;
+  Losses loss_;
+  const Task& task_;
+  std::vector<double> targets_, scale_, weights_;
+  std::string reason_;  ///< why there is no metric
+  Guide guide_;
+};
+
+}  // namespace molgraph

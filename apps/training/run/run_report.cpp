@@ -1,0 +1,95 @@
+#include "apps/training/run/run_report.hpp"
+
+#include <chrono>
+#include <exception>
+#include <filesystem>
+
+#include "apps/report/report_page.hpp"
+#include "apps/report/report_record.hpp"
+#include "apps/report/similarity.hpp"
+#include "apps/training/run/run_directory.hpp"
+#include "datasets/dataset_warnings.hpp"
+#include "datasets/system/files.hpp"
+#include "datasets/system/readable.hpp"
+
+namespace molgraph {
+namespace {
+
+MethodResults results_of(const std::string& name, const TrainRun& run, const ResolvedRun& resolved,
+                         const LoadedData& data, const PartPredictions& predictions, std::size_t first_part = 0) {
+  MethodResults results{.name = name};
+  for (std::size_t p = first_part; p < kParts; ++p) {
+    const std::vector<std::int64_t>& part = *parts_of(data.split)[p];
+    if (part.empty() || !is_measured(data, p) || predictions[p].empty()) continue;
+    run.control.stop_if_asked();
+    results.parts[p] = measure(data.set.task, predictions[p], targets_of(data.set, part),
+                               {.seed = resolved.options.training.seed, .threads = run.threads});
+  }
+  return results;
+}
+
+ReportRecord record_of(const TrainRun& run, const ResolvedRun& resolved, const LoadedData& data,
+                       const SplitOutcome& outcome) {
+  ReportRecord record{.members = outcome.members, .recipe = outcome.recipe, .censored = data.censored};
+  record.shared = shared_molecules(data.set, data.split, run.threads).count;
+  if (!data.set.computed_targets.empty()) return record;  // descriptors of a corpus: no evaluation
+  record.methods.push_back(results_of("this run", run, resolved, data, outcome.predictions.parts));
+  PartPredictions mean;
+  for (std::size_t p = 0; p < kParts; ++p) mean[p] = mean_predictions(data, parts_of(data.split)[p]->size());
+  record.methods.push_back(results_of("mean predictor", run, resolved, data, mean));
+  for (const ComparedMethod& method : outcome.compared)
+    record.methods.push_back(results_of(method.name, run, resolved, data, method.predictions));
+  record.valid.deviation = outcome.disagreement.valid;
+  record.test.deviation = outcome.disagreement.test;
+  add_similarities(data.set, data.split, resolved.options.training.seed, run.threads, record);
+  return record;
+}
+
+void remove_report(const std::string& folder) {
+  std::error_code error;
+  std::filesystem::remove(RunDirectory{folder}.report_record(), error);
+  std::filesystem::remove(RunDirectory{folder}.report_page(), error);
+}
+
+/// Calls make() and writes the page. Errors become a warning.
+template <class Make>
+void make_report(const TrainRun& run, const std::string& folder, const Make& make) {
+  const auto begin = std::chrono::steady_clock::now();
+  remove_report(folder);
+  try {
+    make();
+    const std::string path = write_report_page(folder, run.threads);
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    run.control.note("Report: " + path + " (" + duration_text(seconds) + ")");
+  } catch (const std::exception& error) {
+    run.control.warn(std::string("The report could not be created; the run is complete without it: ") + error.what());
+  }
+}
+
+}  // namespace
+
+std::vector<MethodResults> results_of_members(const TrainRun& run, const ResolvedRun& resolved, const LoadedData& data,
+                                              const std::vector<AllPredictions>& models, bool same_parts) {
+  std::vector<MethodResults> members;
+  if (models.size() < 2 || !resolved.options.training.report || !data.set.computed_targets.empty()) return members;
+  const std::size_t judged = data.split.test.empty() ? 1 : 2;
+  for (std::size_t m = 0; m < models.size() && (same_parts || judged == 2); ++m)
+    members.push_back(results_of("model_" + std::to_string(m), run, resolved, data, models[m].parts, judged));
+  return members;
+}
+
+void report_split(const TrainRun& run, const ResolvedRun& resolved, const LoadedData& data, const SplitOutcome& outcome,
+                  const std::string& folder) {
+  if (!resolved.options.training.report) return remove_report(folder);
+  make_report(run, folder, [&] {
+    const ReportRecord record = record_of(run, resolved, data, outcome);
+    write_file_atomically(RunDirectory{folder}.report_record(), to_json(record, data.set.task.names));
+  });
+}
+
+void report_folds_page(const TrainRun& run, const ResolvedRun& resolved, const std::string& folder) {
+  if (!resolved.options.training.report) return remove_report(folder);
+  make_report(run, folder, [] {});
+}
+
+}  // namespace molgraph

@@ -1,0 +1,397 @@
+#include "apps/training/run/run_training.hpp"
+
+#include <ATen/Context.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <set>
+#include <utility>
+
+#include "apps/scoring/model_file.hpp"
+#include "apps/scoring/run_blend.hpp"
+#include "apps/scoring/run_files.hpp"
+#include "apps/scoring/run_record.hpp"
+#include "apps/training/loop/model_size.hpp"
+#include "apps/training/run/compute.hpp"
+#include "apps/training/run/label_check.hpp"
+#include "apps/training/run/pretraining.hpp"
+#include "apps/training/run/quality.hpp"
+#include "apps/training/run/run_baselines.hpp"
+#include "apps/training/run/run_calibration.hpp"
+#include "apps/training/run/run_directory.hpp"
+#include "apps/training/run/run_domain.hpp"
+#include "apps/training/run/run_inputs.hpp"
+#include "apps/training/run/run_options.hpp"
+#include "apps/training/run/run_plan.hpp"
+#include "apps/training/run/run_report.hpp"
+#include "apps/training/run/shipped_weights.hpp"
+#include "apps/training/run/train_model.hpp"
+#include "apps/training/run/train_report.hpp"
+#include "apps/training/run/warm_start.hpp"
+#include "attention/engine.hpp"
+#include "datasets/dataset_warnings.hpp"
+#include "datasets/label_limits.hpp"
+#include "datasets/system/files.hpp"
+#include "datasets/system/readable.hpp"
+#include "datasets/system/text.hpp"
+#include "datasets/system/threads.hpp"
+#include "featurize/graph/error.hpp"
+
+namespace molgraph {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Writes run.json. If a finished run is resumed, its record is kept unless blend, calibration or explanation changed;
+/// only the checksums are updated.
+void record_run(const TrainRun& run, const std::string& folder, RunRecord record) {
+  record.checksums = checksums_of(folder);
+  if (run.resume) {
+    std::optional<RunRecord> before = read_run_record(folder);
+    if (before && !before->finished.empty() && before->blend == record.blend &&
+        before->calibrated == record.calibrated && before->explained == record.explained) {
+      if (std::exchange(before->checksums, record.checksums) != record.checksums) write_run_record(folder, *before);
+      return;
+    }
+  }
+  write_run_record(folder, record);
+}
+
+/// Removes files of partners that the run does not have, for example from an earlier attempt.
+void remove_other_partners(const std::string& folder, const std::vector<std::string>& partners) {
+  const RunDirectory directory{folder};
+  for (const auto& [file, partner] :
+       {std::pair(directory.trees(), kTreesPartner), {directory.process(), kProcessPartner}})
+    if (std::ranges::find(partners, partner) == partners.end()) fs::remove(file);
+}
+
+/// Records the number of models in run.json before the first one is trained.
+void announce_members(const TrainRun& run, const std::string& folder, std::int64_t members) {
+  if (members == 1) return;
+  const std::optional<RunRecord> before = run.resume ? read_run_record(folder) : std::nullopt;
+  if (!before || before->members != members) write_run_record(folder, {.members = members, .program = run.program});
+}
+
+/// Text for the weights that a run started from.
+std::string start_text(const TrainRun& run, const std::optional<StartingPoint>& start) {
+  if (!start) return {};
+  const std::string& from = run.options.model.from;
+  return is_path(from) ? from : from + ": " + fs::path(start->file).filename().string();
+}
+
+/// Record at the end of training.
+RunRecord record_of(const TrainRun& run, const ResolvedRun& resolved, const LoadedData& data, std::int64_t members,
+                    const std::optional<StartingPoint>& start, std::chrono::steady_clock::time_point begin) {
+  const MoleculeSet& set = data.set;
+  RunRecord record{.members = members > 1 ? members : 0,
+                   .finished = now_utc(),
+                   .program = run.program,
+                   .seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(),
+                   .data = run.options.data.paths,
+                   .source = set.source.name,
+                   .sha256 = set.source.sha256,
+                   .rdkit = set.source.rdkit_version,
+                   .molecules = set.size(),
+                   .rejected = static_cast<std::int64_t>(set.rejected.size()),
+                   .split = data.split_name,
+                   .metric = std::string(to_string(resolved.trainer.metric)),
+                   .baseline = baseline_of(data, resolved.options),
+                   .start = start_text(run, start),
+                   .auxiliary_targets = data.auxiliary.task.names,
+                   .precision = to_string(precision_of(run).precision)};
+  if (is_pretraining(resolved.options)) record.target_descriptors = "rdkit";
+  for (std::size_t p = 0; p < record.parts.size(); ++p)
+    record.parts[p] = static_cast<std::int64_t>(parts_of(data.split)[p]->size());
+  return record;
+}
+
+void tell_results(const TrainRun& run, const std::string& folder, const Report& report,
+                  const std::string& remark = {}) {
+  write_file_atomically(RunDirectory{folder}.results(), report.csv);
+  run.control.report(report.text + "Run directory: " + folder + remark + "\n");
+}
+
+/// Labels of the split for training and for choosing the best epoch: clipped with --clip-labels.
+class LearnedLabels {
+ public:
+  LearnedLabels(const ResolvedRun& resolved, LoadedData& data)
+      : set_(data.set), known_(known_molecules(data.split)),
+        limits_(resolved.options.training.clip_labels ? label_limits(set_, known_) : std::vector<LabelLimits>{}) {}
+  /// Clips the labels during the lifetime of the result.
+  ClippedLabels use() { return {set_, limits_, known_}; }
+
+ private:
+  MoleculeSet& set_;
+  std::vector<std::int64_t> known_;
+  std::vector<LabelLimits> limits_;
+};
+
+/// Trains a model on each inner fold, in folder/inner_0, ... for --resume. Returns the out-of-fold predictions in the
+/// first process. All processes call it.
+PartPredictions predict_out_of_fold(const TrainRun& run, const ResolvedRun& resolved, LoadedData& data,
+                                    const std::optional<StartingPoint>& start, const std::string& folder,
+                                    RunPlan& plan) {
+  const Split asked = data.split;
+  std::vector<PartPredictions> models;
+  for (std::size_t k = 0; k < data.inner.size(); ++k) {
+    run.control.note(text("Inner fold %zu of %zu", k + 1, data.inner.size()));
+    data.split = data.inner[k];
+    ResolvedRun one = for_fold(resolved, data);
+    one.options.training.refit = false;
+    models.push_back(
+        train_model(run, for_member(one, data, 0), data, start, RunDirectory{folder}.inner(k), plan).parts);
+  }
+  PartPredictions all;
+  if (run.processes->first()) all = pooled(models, data.inner, union_of(data.inner));
+  data.split = asked;
+  return all;
+}
+
+struct SplitResult {
+  Report report;
+  PredictedRows test;                 ///< uncalibrated
+  std::vector<std::int64_t> learned;  ///< molecules
+};
+
+/// Trains a model or an ensemble on one split and writes the results.
+SplitResult train_split(const TrainRun& run, const ResolvedRun& resolved, LoadedData& data,
+                        const std::optional<StartingPoint>& start, const std::string& folder, RunBaselines& baselines,
+                        RunPlan& plan, const std::vector<SuspiciousLabel>& suspicious) {
+  const RunDirectory directory{folder};
+  const bool first = run.processes->first();
+  const auto begin = std::chrono::steady_clock::now();
+  const std::int64_t members = *resolved.options.training.ensemble_size;
+  const Split asked = data.split;
+  const std::vector<Split> member_splits = splits_of_members(data, asked, members);
+  if (const std::string weights = resolved.trainer.weights.text(data.set.task);
+      !weights.empty() && data.set.sparse.targets == 0 && data.auxiliary.empty())  // otherwise another note gives them
+    run.control.note("Weight of a label in the loss (for a row of weight 1): " + weights);
+  if (first) {
+    fs::create_directories(folder);
+    announce_members(run, folder, members);
+    write_splits(directory.splits(), data.set, data.split);
+  }
+  std::vector<AllPredictions> models;
+  LearnedLabels labels(resolved, data);
+  for (std::int64_t m = 0; m < members; ++m) {
+    const ClippedLabels learned_labels = labels.use();
+    const std::string own_folder = members == 1 ? folder : folder + "/model_" + std::to_string(m);
+    if (members > 1) run.control.note("Member " + std::to_string(m + 1) + " of " + std::to_string(members));
+    if (!member_splits.empty()) {
+      data.split = member_splits[static_cast<std::size_t>(m)];
+      if (first) {
+        fs::create_directories(own_folder);
+        write_splits(RunDirectory{own_folder}.splits(), data.set, data.split);
+      }
+    }
+    const ResolvedRun member = member_splits.empty() ? resolved : for_fold(resolved, data);
+    models.push_back(train_model(run, for_member(member, data, m), data, start, own_folder, plan));
+  }
+  data.split = asked;
+  PartPredictions out_of_fold;
+  if (!data.inner.empty()) {
+    const ClippedLabels learned_labels = labels.use();
+    out_of_fold = predict_out_of_fold(run, resolved, data, start, folder, plan);
+  }
+  if (!first) return {};
+  Disagreement disagreement(models, member_splits.empty() && data.inner.empty());
+  std::vector<MethodResults> members_alone = results_of_members(run, resolved, data, models, member_splits.empty());
+  std::vector<PartPredictions> parts;
+  if (!member_splits.empty())
+    for (AllPredictions& model : models) parts.push_back(std::exchange(model.parts, {}));
+  AllPredictions mean;
+  for (const AllPredictions& model : models) mean.add_share(model, 1.0 / static_cast<double>(members));
+  if (!member_splits.empty()) {
+    data.split = union_of(member_splits);
+    mean.parts = pooled(parts, member_splits, data.split);
+    run.control.note(
+        "Row train: predictions of the members for their own training molecules. Row valid: predictions of the members "
+        "for molecules that they were not trained on");
+  }
+  if (!data.inner.empty()) {
+    mean.parts[1] = std::move(out_of_fold[1]);
+    data.split.valid = union_of(data.inner).valid;
+    run.control.note(
+        text("Row valid: out-of-fold predictions of the inner folds' models for %zu training and validation rows",
+             data.split.valid.size()));
+  }
+  const std::vector<ComparedMethod> compared =
+      baselines.of_split(data, member_splits.empty() ? data.inner : member_splits, mean, folder);
+  RunCalibration calibration;
+  disagreement.scale(data.set.task, baselines.model_shares());
+  if (resolved.options.training.calibrate && data.set.computed_targets.empty()) {
+    const ClippedLabels learned_labels = labels.use();
+    calibration = RunCalibration::of_split(data, mean, disagreement, members,
+                                           !member_splits.empty() || (!data.inner.empty() && members > 1));
+  }
+  if (data.folds.empty())  // otherwise the notes of the whole run follow
+    for (const std::string& note : calibration.notes()) run.control.note(note);
+  for (const auto& [path, part] : {std::pair(directory.valid_predictions(), 1), {directory.test_predictions(), 2}})
+    if (const auto& rows = *parts_of(data.split)[part]; !rows.empty() && data.set.computed_targets.empty())
+      write_predictions(path, data.set, rows, mean.parts[part], mean.output_scale,
+                        part == 2 ? calibration.test_intervals() : std::nullopt);
+  write_submissions(folder, data, mean, run.control);
+  Report report = report_results(data, resolved.options, mean.parts, compared);
+  calibration.add_results(report);
+  tell_results(run, folder, report);
+  if (!report.warning.empty() && data.folds.empty()) run.control.warn(report.warning);
+  const std::vector<std::int64_t> learned =
+      learned_molecules(data.split, resolved.options.training.refit || baselines.knows_valid());
+  if (data.folds.empty()) write_run_domain(run, folder, data.set, learned);
+  remove_other_partners(folder, baselines.partners());
+  RunRecord record = record_of(run, resolved, data, members, start, begin);
+  record.baselines = report.baselines;
+  record.calibrated = calibration.write(folder);
+  record.explained = data.set.computed_targets.empty();
+  record.blend = baselines.partners();
+  record.refit = resolved.options.training.refit;
+  record.measured_labels = measured_labels(data.set, report.valid);
+  record.suspicious_labels = suspicious;
+  record_run(run, folder, record);
+  report_split(run, resolved, data, {mean, compared, disagreement, std::move(members_alone), report.recipe}, folder);
+  data.split = asked;
+  for (std::size_t k = 0; k < data.inner.size(); ++k) fs::remove_all(directory.inner(k));
+  return {std::move(report), calibration.test(), learned};
+}
+
+/// Warnings of part_warnings() for the folds after the first, each text once, without the data's own warnings, which
+/// are about the first fold.
+std::vector<std::string> warnings_of_folds(const LoadedData& data) {
+  std::vector<std::pair<std::string, std::string>> all;  // warning and its folds
+  for (std::size_t k = 1; k < data.folds.size(); ++k)
+    for (const std::string& warning : part_warnings(data.set, data.folds[k])) {
+      if (std::ranges::find(data.warnings, warning) != data.warnings.end()) continue;
+      auto found = std::ranges::find(all, warning, [](const auto& one) { return one.first; });
+      if (found == all.end()) found = all.insert(found, {warning, "fold "});
+      else found->second += ", ";
+      found->second += std::to_string(k + 1);
+    }
+  std::vector<std::string> lines;
+  for (const auto& [warning, folds] : all) lines.push_back(folds + ": " + warning);
+  return lines;
+}
+
+/// Trains one model per split, each in its own folder.
+void train_folds(const TrainRun& run, const ResolvedRun& resolved, LoadedData& data,
+                 const std::optional<StartingPoint>& start, RunBaselines& baselines, RunPlan& plan,
+                 const std::vector<SuspiciousLabel>& suspicious) {
+  if (*resolved.options.training.ensemble_size > 1)
+    throw UsageError("--ensemble-size cannot be combined with several splits: each split trains one model");
+  const Metric metric = resolved.trainer.metric;
+  std::vector<Report> reports;
+  std::vector<PredictedRows> tests;
+  std::set<std::int64_t> learned;                    // in any fold
+  std::optional<std::vector<std::string>> partners;  // of all folds; empty if they differ
+  const auto begin = std::chrono::steady_clock::now();
+  const auto folds = static_cast<std::int64_t>(data.folds.size());
+  std::array<double, 3> baseline{};
+  if (run.processes->first()) announce_members(run, run.folder, folds);
+  run.control.warn_of(warnings_of_folds(data));
+  for (std::size_t k = 0; k < data.folds.size(); ++k) {
+    run.control.note(text("Fold %zu of %zu", k + 1, data.folds.size()));
+    data.split = data.folds[k];
+    SplitResult fold = train_split(run, for_fold(resolved, data), data, start,
+                                   run.folder + "/model_" + std::to_string(k), baselines, plan, suspicious);
+    reports.push_back(std::move(fold.report));
+    tests.push_back(std::move(fold.test));
+    learned.insert(fold.learned.begin(), fold.learned.end());
+    if (partners.value_or(baselines.partners()) != baselines.partners()) partners.emplace();
+    else partners = baselines.partners();
+    const std::array<double, 3> own_baseline = baseline_of(data, resolved.options);
+    for (std::size_t p = 0; p < 3; ++p) baseline[p] += own_baseline[p] / static_cast<double>(folds);
+  }
+  if (!run.processes->first()) return;
+  const Report report = report_folds(metric, reports);
+  tell_results(run, run.folder, report, " (molgraph-score -m uses it as an ensemble)");
+  if (!report.warning.empty()) run.control.warn(report.warning);
+  remove_other_partners(run.folder, {});
+  write_run_domain(run, run.folder, data.set, {learned.begin(), learned.end()});
+  RunRecord record = record_of(run, resolved, data, folds, start, begin);
+  RunCalibration calibration;
+  if (resolved.options.training.calibrate) calibration = RunCalibration::of_folds(data.set.task, data.folds, tests);
+  for (const std::string& note : calibration.notes()) run.control.note(note);
+  record.calibrated = calibration.write(run.folder);
+  record.explained = data.set.computed_targets.empty();
+  record.parts = {};  // see the records of the folds
+  record.baseline = baseline;
+  record.baselines = report.baselines;
+  record.blend = partners.value_or(std::vector<std::string>{});
+  record.refit = resolved.options.training.refit;
+  record.suspicious_labels = suspicious;
+  record_run(run, run.folder, record);
+  report_folds_page(run, resolved, run.folder);
+}
+
+/// Throws UsageError if this machine or this number of processes cannot train the model.
+void check_feasible(const TrainRun& run, const ResolvedRun& resolved) {
+  const TrainOptions& o = resolved.options;
+  check_model_fits(model_plan(resolved.model), {o.model.frozen == Frozen::nothing, o.training.ema > 0,
+                                                o.training.backend == TrainingBackend::engine && !run.device.is_gpu()});
+  const std::int64_t batch_size = resolved.trainer.batch_size;
+  if (batch_size < run.processes->count()) {
+    throw UsageError(text("--batch-size %lld cannot be divided among %d processes", static_cast<long long>(batch_size),
+                          run.processes->count()));
+  }
+}
+
+/// Passes the engines' notes to this run's control during its lifetime.
+class NotesOfRun {
+ public:
+  explicit NotesOfRun(const RunControl& control) { tell_notes(control.warn); }
+  ~NotesOfRun() { tell_notes({}); }
+  NotesOfRun(const NotesOfRun&) = delete;
+  NotesOfRun& operator=(const NotesOfRun&) = delete;
+};
+
+}  // namespace
+
+void run_training(const TrainRun& asked) {
+  TrainRun run = asked;
+  const NotesOfRun notes(run.control);
+  // Threads write gradients in a fixed order, so that identical runs give identical files.
+  at::globalContext().setDeterministicAlgorithms(true, true);
+  torch::set_num_threads(thread_count(run.threads));
+  check_compute(run);
+  std::optional<StartingPoint> start = starting_point(run.options);
+  LoadedData data = load_run_data(run, start);
+  if (run.options.model.from.empty()) {
+    run.options.model.from = automatic_start(run.options, data);
+    start = starting_point(run.options);
+    if (start)
+      run.control.note(
+          "Training starts from the pre-trained weights included in molgraph (--from none: from scratch). They were "
+          "trained on labels of public assays, so results on public tables may be too good: pretrained/README.md");
+  }
+  if (start && is_path(run.options.model.from))
+    if (const std::string leak = leak_warning(run.options.model.from, start->config.task, data, run.threads);
+        !leak.empty())
+      run.control.warn_of({leak});
+  const ResolvedRun resolved = resolve(run.options, data, start ? &start->config : nullptr, run.named);
+  check_feasible(run, resolved);
+  if (const std::string few = check_calibration_size(data); !few.empty()) run.control.warn(few);
+  if (run.processes->first()) {
+    const RunDirectory directory{run.folder};
+    write_file_atomically(directory.config(), std::string(kConfigHeading) + "\n" + to_toml(resolved.options));
+    write_rejected(directory.rejected(), data.set);
+    write_duplicates(directory.duplicates(), data.repeated, is_pretraining(run.options) ? Task{} : data.set.task);
+  }
+  if (const std::string why = why_no_blend_by_default(run.options, data); !why.empty())
+    run.control.note("No blend with trees and a Gaussian process: " + why);
+  if (const std::string why = why_out_of_fold_by_default(run.options, data); !why.empty()) run.control.note(why);
+  std::vector<SuspiciousLabel> suspicious;
+  if (run.processes->first()) {
+    const TrainOptions& o = run.options;
+    suspicious = suspicious_labels(data, o.data.duplicates.value_or(Duplicates::mean), o.training.seed, run.threads);
+    run.control.warn_of(suspicious_text(suspicious, o.training.clip_labels));
+  }
+  RunBaselines baselines(run, resolved);
+  RunPlan plan(run, resolved, data, baselines.prepare(data));
+  if (data.folds.empty()) {
+    train_split(run, resolved, data, start, run.folder, baselines, plan, suspicious);
+  } else {
+    train_folds(run, resolved, data, start, baselines, plan, suspicious);
+  }
+}
+
+}  // namespace molgraph

@@ -1,0 +1,109 @@
+#include "apps/training/run/warm_start.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <unordered_set>
+
+#include "apps/scoring/model_file.hpp"
+#include "apps/scoring/run_record.hpp"
+#include "apps/training/options/option_conflicts.hpp"
+#include "apps/training/run/run_directory.hpp"
+#include "datasets/system/readable.hpp"
+#include "datasets/system/threads.hpp"
+#include "datasets/tables/table_reader.hpp"
+#include "featurize/graph/error.hpp"
+#include "featurize/smiles/chemistry.hpp"
+
+namespace molgraph {
+namespace {
+
+bool belongs_to_head(const std::string& name) {
+  return name.starts_with("head.") || name == "target_shift" || name == "target_scale";
+}
+
+/// SMILES in a splits.csv that are not in its test set.
+std::vector<std::string> learned_by(const std::string& path) {
+  TableOptions options;
+  options.format = TableFormat::csv;
+  options.molecules = false;
+  options.header = true;
+  TableReader reader(path, options);
+  const int smiles = find_column(reader.columns(), "smiles", path), part = find_column(reader.columns(), "split", path);
+  std::vector<std::string> learned;
+  if (smiles < 0 || part < 0) return learned;
+  for (TableRow row; reader.next(row);) {
+    if (!row.problem.empty()) continue;
+    const std::string& its_part = row.cells[static_cast<std::size_t>(part)];
+    if (!its_part.empty() && its_part != "test") learned.push_back(row.cells[static_cast<std::size_t>(smiles)]);
+  }
+  return learned;
+}
+
+/// SMILES that RDKit cannot read remain unchanged.
+void make_canonical(std::vector<std::string>& smiles, Standardize standardize, int threads) {
+  parallel_for(std::ssize(smiles), 64, threads, [&](std::int64_t begin, std::int64_t end) {
+    for (auto k = static_cast<std::size_t>(begin); k < static_cast<std::size_t>(end); ++k) try {
+        smiles[k] = canonical_smiles(smiles[k], standardize);
+      } catch (const DataError&) {
+      }
+  });
+}
+
+}  // namespace
+
+std::string leak_warning(const std::string& from, const Task& start, const LoadedData& data, int threads) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::path folder = fs::is_directory(from, error) ? fs::path(from) : fs::path(from).parent_path();
+  std::vector<std::string> known_targets = start.names;
+  try {
+    if (const std::optional<RunRecord> record = read_run_record(folder.string()))
+      known_targets.insert(known_targets.end(), record->auxiliary_targets.begin(), record->auxiliary_targets.end());
+  } catch (const FileError&) {
+  }
+  const auto is_shared = [&](const std::string& name) {
+    return std::ranges::find(known_targets, name) != known_targets.end();
+  };
+  const std::string path = RunDirectory{folder.string()}.splits();
+  if (std::ranges::none_of(data.set.task.names, is_shared) || !fs::is_regular_file(path, error)) return {};
+  std::vector<std::string> learned, tested;
+  try {
+    learned = learned_by(path);
+  } catch (const DataError&) {  // an unreadable file costs only a warning
+    return {};
+  } catch (const FileError&) {
+    return {};
+  }
+  for (const std::int64_t g : data.split.test) tested.push_back(data.set.smiles[static_cast<std::size_t>(g)]);
+  make_canonical(learned, data.set.featurizer.standardize, threads);
+  make_canonical(tested, data.set.featurizer.standardize, threads);
+  const std::unordered_set<std::string> all(learned.begin(), learned.end());
+  const auto known = std::ranges::count_if(tested, [&](const std::string& smiles) { return all.contains(smiles); });
+  if (known == 0) return {};
+  return with_thousands(known) + " of the " + with_thousands(std::ssize(tested)) +
+         " test molecules are in the training or validation set of " + from +
+         ", which has a target of the same name: the test results will be too optimistic";
+}
+
+WarmStart warm_start(const std::string& path, const ModelConfig& start, const ModelConfig& config, GraphModel& model) {
+  WarmStart result;
+  result.new_head = needs_new_head(start.task, config.task) || start.input_names != config.input_names ||
+                    start.model.head.mixed != config.model.head.mixed;
+  SafetensorsFile file = read_model_file(path);
+  if (result.new_head) std::erase_if(file.tensors, [](const auto& item) { return belongs_to_head(item.first); });
+  std::string problems;
+  for (const TensorProblem& problem : copy_tensors(file.tensors, model)) {
+    const bool missing = problem.kind == TensorProblem::Kind::missing;
+    if (missing && result.new_head && belongs_to_head(problem.name)) continue;
+    const ParameterSpec* spec = model.specs().find(problem.name);
+    if (missing && spec != nullptr && spec->is_gate() && !start.model.encoder.gate.enabled) {
+      result.fresh.push_back(problem.name);
+      continue;
+    }
+    problems += "\n  " + problem.text;
+  }
+  if (!problems.empty()) throw FileError(path + ": these weights do not match the model:" + problems);
+  return result;
+}
+
+}  // namespace molgraph
