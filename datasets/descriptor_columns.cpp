@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int64_t kMaxRows = 200;
 constexpr std::size_t kMinRows = 20, kMinValues = 4;
-constexpr int kMaxCompared = 150;       ///< atoms: descriptors of larger molecules are slow
+constexpr int kMaxComparedAtoms = 150;  ///< atoms: descriptors of larger molecules are slow
 constexpr double kOtherVersion = 1e-4;  ///< relative: atomic masses differ between RDKit versions
 
 /// Half a unit of the cell's last digit: 0.05 for "1.5", 5e-8 for "1.5e-6".
@@ -82,7 +82,7 @@ void mark_descriptors(const std::string& path, const TableOptions& options, cons
   }
   std::optional<Featurizer> featurizer;
   try {
-    featurizer.emplace(FeaturizerOptions{}, FeaturizerLimits{.max_atoms = kMaxCompared},
+    featurizer.emplace(FeaturizerOptions{}, FeaturizerLimits{.max_atoms = kMaxComparedAtoms},
                        FeaturizerExtras{.descriptors = true});
   } catch (const FileError&) {
     return;

@@ -41,9 +41,8 @@ inline constexpr std::int64_t kMaxRowsWithDescriptors = 50'000;
 
 struct LoadedData;
 
-/// Two tables are the training and the test set; the validation set is
-/// drawn from the training table with the seed, or consists of its latest rows if `split` is time or order. Three
-/// tables are the training, validation and test set.
+/// Two tables are the training and the test set; the validation set is drawn from the training table with the seed, or
+/// consists of its latest rows if `split` is time or order. Three tables are the training, validation and test set.
 struct LoadOptions {
   std::vector<std::string> paths;  ///< one name, store or table; two or three tables: train, [valid,] test
   std::string data_dir;            ///< folder of named data sets; "" = $MOLGRAPH_DATA, else the XDG cache
@@ -77,8 +76,8 @@ struct LoadOptions {
   int member_splits = 0;  ///< number of validation sets made of one split, one per ensemble member; 0 = none
   /// share of the training set that becomes Split::calibration: whole molecules, drawn with the seed; 0 to 1
   double calibration_share = 0;
-  int min_member_splits =
-      0;                ///< smallest number if there are too few molecules, scaffolds or groups for `member_splits`
+  /// smallest number if there are too few molecules, scaffolds or groups for `member_splits`
+  int min_member_splits = 0;
   int inner_folds = 0;  ///< number of splits in LoadedData::inner, for one split without `member_splits`; 0 = none
   std::function<bool(const LoadedData&)> needs_inner_folds;  ///< called once the split is known; empty = yes
   std::uint64_t seed = 0;

@@ -336,8 +336,8 @@ void set_member_splits(LoadedData& data, const LoadOptions& options, std::vector
     return;
   }
   const Pool pool = pool_of(data, options, std::move(first_rows), std::move(groups), kind);
-  if (const auto fewest = static_cast<std::size_t>(options.min_member_splits); fewest > 0)
-    count = std::min(count, std::max(fewest, pool.apart));
+  if (const auto minimum = static_cast<std::size_t>(options.min_member_splits); minimum > 0)
+    count = std::min(count, std::max(minimum, pool.apart));
   if (pool.apart < count)
     throw DataError(data.set.source.name + ": the training and validation sets have " +
                     with_commas(pool.units.count()) + " molecules" +

@@ -147,12 +147,12 @@ void add_similarities(const MoleculeSet& set, const Split& split, std::uint64_t 
       fingerprints.push_back(own[i]);
     }
   }
-  if (static_cast<std::int64_t>(judged.size()) > kMaxTwinned) {
+  if (static_cast<std::int64_t>(judged.size()) > kMaxTwinCandidates) {
     std::vector<std::int64_t> places(judged.size());
     for (std::size_t i = 0; i < places.size(); ++i) places[i] = static_cast<std::int64_t>(i);
     std::vector<Judged> some;
     std::vector<Fingerprint> of_some;
-    for (const std::int64_t i : sample(std::move(places), kMaxTwinned, seed)) {
+    for (const std::int64_t i : sample(std::move(places), kMaxTwinCandidates, seed)) {
       some.push_back(judged[static_cast<std::size_t>(i)]);
       of_some.push_back(fingerprints[static_cast<std::size_t>(i)]);
     }

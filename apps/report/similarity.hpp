@@ -14,7 +14,7 @@ namespace molgraph {
 /// number of validation and test molecules; with more, nothing is compared.
 inline constexpr std::int64_t kMaxCompared = 50'000, kMaxJudged = 20'000;
 /// Maximum number of molecules among which near twins are searched for; drawn with the seed.
-inline constexpr std::int64_t kMaxTwinned = 5'000;
+inline constexpr std::int64_t kMaxTwinCandidates = 5'000;
 /// Minimum similarity of near twins.
 inline constexpr double kTwinSimilarity = 0.7;
 inline constexpr std::size_t kTwinsKept = 10;

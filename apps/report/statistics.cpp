@@ -14,7 +14,7 @@ namespace {
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr std::uint32_t kBootstrapStream = 0x626F6F74;  ///< separates these draws from all others with the same seed
 constexpr std::int64_t kTargetWork = 50;                ///< cost of storing a target's values, as a number of labels
-constexpr double kMaxWithout = 0.1;  ///< maximum fraction of resamples for which a metric is undefined
+constexpr double kMaxUndefinedFraction = 0.1;  ///< maximum fraction of resamples for which a metric is undefined
 
 struct Names {
   Measure measure;
@@ -66,7 +66,8 @@ MeasureValues mean_of(const MeasureValues* targets, std::size_t count) {
 void set_interval(std::vector<double>& found, Estimate& estimate) {
   const std::size_t all = found.size();
   std::erase_if(found, [](double value) { return std::isnan(value); });
-  if (found.empty() || static_cast<double>(all - found.size()) > kMaxWithout * static_cast<double>(all)) return;
+  if (found.empty() || static_cast<double>(all - found.size()) > kMaxUndefinedFraction * static_cast<double>(all))
+    return;
   std::sort(found.begin(), found.end());
   estimate.low = percentile(found, 0.025);
   estimate.high = percentile(found, 0.975);
@@ -143,7 +144,7 @@ Measured measure(const Task& task, const std::vector<double>& predictions, const
 
   const std::int64_t work = std::max<std::int64_t>({all_labels, kTargetWork * static_cast<std::int64_t>(targets), 1});
   std::int64_t resamples = std::min(options.resamples, kMaxDrawn / work);
-  if (resamples < std::min(options.resamples, kMinResamples) || found.molecules < kMinResampled) resamples = 0;
+  if (resamples < std::min(options.resamples, kMinResamples) || found.molecules < kMinIntervalMolecules) resamples = 0;
   found.resamples = resamples;
   if (resamples == 0) return found;
   std::vector<MeasureValues> drawn(static_cast<std::size_t>(resamples) * (targets + 1));

@@ -45,7 +45,7 @@ struct BootstrapOptions {
 };
 
 /// Minimum number of molecules for an interval.
-inline constexpr std::int64_t kMinResampled = 10;
+inline constexpr std::int64_t kMinIntervalMolecules = 10;
 /// Maximum total number of drawn labels. More labels reduce the number of resamples; if it falls below
 /// kMinResamples, there are no intervals.
 inline constexpr std::int64_t kMaxDrawn = 30'000'000, kMinResamples = 100;

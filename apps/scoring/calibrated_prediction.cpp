@@ -84,8 +84,8 @@ void check_calibration(const std::optional<Calibration>& calibration, const std:
   const std::string why = runs.size() > 1 ? "intervals require a single run, but several are given"
                           : calibration
                               ? "too few labels for this level, or no regression target"
-                              : "it has no calibration.json; its log gives the reason, or it is from an earlier "
-                                "version, a model file or only part of a run";
+                              : "it has no calibration.json; its log gives the reason, or it is a model file or "
+                                "only part of a run";
   throw UsageError(runs[0] + " has no intervals: " + why);
 }
 

@@ -50,7 +50,7 @@ float DomainSpace::along(const float* embedding, std::size_t axis) const {
 void DomainSpace::stored(std::span<const float> embedding, std::int8_t* to) const {
   assert(embedding.size() == width);
   for (std::size_t a = 0; a < axes(); ++a) {
-    const float steps = std::clamp(along(embedding.data(), a) / step[a], -kMaxStored, kMaxStored);
+    const float steps = std::clamp(along(embedding.data(), a) / step[a], -kMaxQuantised, kMaxQuantised);
     to[a] = static_cast<std::int8_t>(std::lround(steps));
   }
 }

@@ -20,7 +20,7 @@ inline constexpr const char* kDomainFile = "domain.safetensors";
 /// Maximum number of axes of a stored embedding, with 8 bits per axis. With the fingerprint's 256 bytes, a molecule
 /// takes at most 384 bytes.
 inline constexpr std::size_t kMaxDomainAxes = 128;
-inline constexpr float kMaxStored = 127;  ///< largest 8-bit value
+inline constexpr float kMaxQuantised = 127;  ///< largest 8-bit value
 
 /// The space in which distances are measured: the embeddings of the first model (its head's input).
 struct DomainSpace {

@@ -112,7 +112,7 @@ std::string domain_file_for(const std::vector<std::string>& runs) {
   if (runs.size() > 1) throw UsageError("the applicability domain requires a single run, but several runs are given");
   std::string file = domain_file_of(runs[0]);
   if (file.empty())
-    throw UsageError(runs[0] + " has no applicability domain (domain.safetensors): it was trained with --no-domain " +
+    throw UsageError(runs[0] + " has no applicability domain (domain.safetensors): it was trained without one " +
                      "or on too many molecules, was stripped, or is only part of a run");
   return file;
 }

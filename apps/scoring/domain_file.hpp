@@ -16,7 +16,7 @@ void write_domain(const std::string& path, const Domain& domain, const Featurize
 /// Throws FileError if it is missing, damaged or belongs to another model.
 Domain read_domain(const std::string& path, const ModelConfig& config);
 
-/// The file of a run directory, "" if there is none (older runs, --no-domain, stripped runs, model files).
+/// The file of a run directory, "" if there is none (trained without one, stripped runs, model files).
 std::string domain_file_of(const std::string& run);
 
 /// The file for a Predictor of `runs`. Throws UsageError if there is none.

@@ -12,9 +12,9 @@ namespace {
 
 /// Limits of probabilities, because regression on the labels 0 and 1 may exceed that range: at least the smaller of
 /// 0.01 and a tenth of the class frequency.
-constexpr double kMinProbability = 0.01, kMinOfAll = 1e-6;
+constexpr double kMaxLowerLimit = 0.01, kMinLowerLimit = 1e-6;
 
-double least_probability(double frequency) { return std::clamp(0.1 * frequency, kMinOfAll, kMinProbability); }
+double lower_limit(double frequency) { return std::clamp(0.1 * frequency, kMinLowerLimit, kMaxLowerLimit); }
 
 bool all_finite(std::span<const double> numbers) {
   return std::ranges::all_of(numbers, [](double x) { return std::isfinite(x); });
@@ -120,7 +120,7 @@ void ProcessPredictor::predict(const CountsView& counts, std::span<const float> 
     if (target.kind == TaskKind::regression) continue;
     for (std::size_t c = 0; c < own.size(); ++c) {
       const double frequency = std::clamp(process_.mean[o - own.size() + c], 0.0, 1.0);
-      own[c] = std::clamp(own[c], least_probability(frequency), 1 - least_probability(1 - frequency));
+      own[c] = std::clamp(own[c], lower_limit(frequency), 1 - lower_limit(1 - frequency));
     }
     if (target.kind != TaskKind::multiclass) continue;
     const double sum = std::accumulate(own.begin(), own.end(), 0.0);

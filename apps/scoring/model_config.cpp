@@ -207,7 +207,7 @@ void check(const ObjectReader& reader, const ModelOptions& o) {
   };
   own("path_hops", o.path_hops, 1, kMaxDistance);
   own("max_degree", o.max_degree, 0, kMaxDistance);
-  own("spatial_pos_max", o.spatial_pos_max, 0, kMaxForbidden);
+  own("spatial_pos_max", o.spatial_pos_max, 0, kMaxSpatialPos);
   own("last_mlp", o.head.last_mlp, 0, 100);
   own("perturb_noise", o.perturb_noise, 0, kMaxNoise);
 }

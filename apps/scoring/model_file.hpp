@@ -18,12 +18,11 @@ inline constexpr const char* kFeaturizerKey = "molgraph.featurizer";
 
 /// The weights and metadata of a model. Throws FileError, also if a weight is not finite.
 SafetensorsFile read_model_file(const std::string& path);
-/// Mean and standard deviation of the targets, by which the model's raw output is scaled: [outputs] float64, in older
-/// files float32.
+/// Mean and standard deviation of the targets, by which the model's raw output is scaled: [outputs] float64.
 inline constexpr const char* kTargetShift = "target_shift";
 inline constexpr const char* kTargetScale = "target_scale";
 
-/// One of the two; empty if the file does not contain it.
+/// One of the two; empty if the file does not contain it as float64.
 std::vector<double> target_scaling(const SafetensorsFile& file, const char* name);
 
 /// The configuration in a model file's metadata. Throws FileError.

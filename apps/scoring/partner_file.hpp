@@ -74,7 +74,6 @@ class PartnerFile {
   std::string path_, what_;
   SafetensorsFile file_;
   PartnerJson about_;
-  int version_ = 0;
 };
 
 }  // namespace molgraph

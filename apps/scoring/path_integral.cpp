@@ -76,8 +76,9 @@ class PathIntegral::Borrowed {
 PathIntegral::PathIntegral(const std::string& weights)
     : file_(explanation_file_of(weights)), weights_(read_model_file(weights)) {
   if (file_.empty())
-    throw UsageError(weights + " cannot be explained: its folder does not contain " + kExplanationFile +
-                     ". The run is pre-trained or imported");
+    throw UsageError(
+        weights + " cannot be explained: its folder does not contain " + kExplanationFile +
+        ". The run is pre-trained or imported, or the file was removed (resuming the finished run writes it again)");
   const ModelConfig config = read_model_config(weights_, weights);
   plan_ = model_plan(config);
   rows_ = std::make_unique<const NodeRows>(plan_, lookup_in(weights_));

@@ -30,7 +30,7 @@ torch::Tensor resistances(const GraphBatch& batch) {
 PairValues resistance_values(const ParameterTree& parameters, const std::string& prefix, const GraphBatch& batch) {
   const torch::Tensor& weight = parameters[prefix + "weight"];
   const torch::Tensor r = resistances(batch), known = r >= 0;
-  const torch::Tensor deviation = parameters[prefix + "width"].abs() + kMinDeviation;
+  const torch::Tensor deviation = parameters[prefix + "width"].abs() + kDeviationOffset;
   const torch::Tensor distance = (r.to(weight.dtype()) - parameters[prefix + "mean"]) / deviation;
   const torch::Tensor densities =
       torch::exp(-0.5 * distance * distance) / (deviation * std::sqrt(2 * std::numbers::pi));  // [P, K]

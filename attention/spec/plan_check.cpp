@@ -39,7 +39,7 @@ void check_map(const std::vector<std::int64_t>& map, int classes, const char* na
 }
 
 /// Maximum number of atoms per molecule: token numbers fit 16 bits, and pair offsets 63 bits.
-constexpr std::int64_t kMaxAtoms = std::numeric_limits<std::uint16_t>::max() - 1;
+constexpr std::int64_t kMaxPackedAtoms = std::numeric_limits<std::uint16_t>::max() - 1;
 
 void check_offsets(const GraphBatch& batch) {
   const std::int64_t count = batch.size();
@@ -50,7 +50,7 @@ void check_offsets(const GraphBatch& batch) {
     fail("the offsets of the batch do not begin with 0");
   for (std::size_t b = 0; b < static_cast<std::size_t>(count); ++b) {
     const std::int64_t begin = batch.atom_offset[b], end = batch.atom_offset[b + 1];
-    const bool possible = end >= begin && end - begin <= kMaxAtoms;
+    const bool possible = end >= begin && end - begin <= kMaxPackedAtoms;
     const std::int64_t tokens = possible ? end - begin + 1 : 0;
     if (!possible || batch.token_offset[b + 1] - batch.token_offset[b] != tokens ||
         batch.pair_offset[b + 1] - batch.pair_offset[b] != tokens * tokens)

@@ -53,10 +53,10 @@ MOLGRAPH_HOST_DEVICE inline T readout_share(bool mean, std::int64_t atoms) {
 // --- resistance distances (Zhang et al. 2023, arXiv:2301.09505, section 4) ---
 
 /// Added to the absolute value of a Gaussian's learned width to keep it above zero.
-inline constexpr double kMinDeviation = 0.01;
+inline constexpr double kDeviationOffset = 0.01;
 template <class T>
 MOLGRAPH_HOST_DEVICE inline T gaussian_deviation(T width) {
-  return std::abs(width) + T(kMinDeviation);
+  return std::abs(width) + T(kDeviationOffset);
 }
 /// The normal density at x.
 template <class T>

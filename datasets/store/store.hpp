@@ -71,9 +71,8 @@ class Store {
   const StoreSummary& summary() const;
   /// Loads everything except the pairs into memory. Throws FileError for values out of range and damaged chunks.
   MoleculeSet load() const;
-  /// Returns the raw relations of molecule g, computed from its bonds. In a store of format 4, stored distances are
-  /// compared with them; in earlier formats, stored pairs are returned if they are valid. Ascending g are fast (the
-  /// last chunk is cached). Throws FileError, and UsageError if there is no molecule g.
+  /// Returns the raw relations of molecule g, computed from its bonds. Stored distances are compared with them.
+  /// Ascending g are fast (the last chunk is cached). Throws FileError, and UsageError if there is no molecule g.
   PairRelations pairs(std::int64_t g) const;
 
  private:

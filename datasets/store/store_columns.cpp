@@ -88,7 +88,7 @@ std::string read_text_attribute(const FileContext& file, hid_t where, const char
   std::vector<char> text(text_bytes(file, stored.get(), name));
   if (H5Aread(attribute.get(), stored.get(), text.data()) < 0)
     damaged(file, std::string("attribute ") + name + " cannot be read");
-  return as_utf8(until_zero(text.data(), text.size()));  // older stores may contain Latin-1
+  return as_utf8(until_zero(text.data(), text.size()));  // another writer may use Latin-1
 }
 
 std::int64_t read_number_attribute(const FileContext& file, hid_t where, const char* name) {

@@ -68,7 +68,7 @@ void write_user_block(File& file) {
   file.write_at(0, block.data(), block.size());
 }
 
-UserBlock check_user_block(File& file) {
+std::uint64_t check_user_block(File& file) {
   const std::string& path = file.path();
   Block block{};
   file.rewind();
@@ -85,13 +85,14 @@ UserBlock check_user_block(File& file) {
   if (get<std::uint64_t>(block, kOwnChecksumAt) != own_checksum(block)) {
     throw FileError(path + ": damaged store: wrong header checksum");
   }
-  const UserBlock header{get<std::uint64_t>(block, kLengthAt), get<std::uint64_t>(block, kChecksumAt)};
-  if (const std::uint64_t bytes = file.size(); bytes != header.file_bytes) {
-    throw FileError(path + (bytes < header.file_bytes ? ": truncated store: " : ": damaged store: ") +
-                    std::to_string(bytes) + " bytes, but " + std::to_string(header.file_bytes) + " were written");
+  const auto written = get<std::uint64_t>(block, kLengthAt);
+  if (const std::uint64_t bytes = file.size(); bytes != written) {
+    throw FileError(path + (bytes < written ? ": truncated store: " : ": damaged store: ") + std::to_string(bytes) +
+                    " bytes, but " + std::to_string(written) + " were written");
   }
-  if (checksum_of_rest(file) != header.checksum) throw FileError(path + ": damaged store: wrong checksum");
-  return header;
+  if (checksum_of_rest(file) != get<std::uint64_t>(block, kChecksumAt))
+    throw FileError(path + ": damaged store: wrong checksum");
+  return written;
 }
 
 Session::Session() : lock_(session_mutex()) {

@@ -25,15 +25,10 @@ inline constexpr std::string_view kMagic{"\x89MOLGRAPH\r\n\x1a\n\0\0\0", 16};
 
 /// Bytes 0..15 magic, 16..19 format version, 20..23 size of this block, 24..31 length of the file, 32..39 XXH3-64 of
 /// everything after the block, 64..127 a readable line, 504..511 XXH3-64 of bytes 0..503; the rest is zero.
-struct UserBlock {
-  std::uint64_t file_bytes = 0;
-  std::uint64_t checksum = 0;
-};
-
 /// Computes the checksum of the finished file after the user block and writes the block.
 void write_user_block(File& file);
-/// Checks magic, version, length and both checksums. Throws FileError.
-UserBlock check_user_block(File& file);
+/// Checks magic, version, length and both checksums, and returns the length of the file. Throws FileError.
+std::uint64_t check_user_block(File& file);
 
 // --- HDF5 ---
 

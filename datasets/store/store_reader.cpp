@@ -1,9 +1,7 @@
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <mutex>
 #include <new>
-#include <optional>
 
 #include "datasets/store/store.hpp"
 #include "datasets/store/store_checks.hpp"
@@ -18,7 +16,7 @@ namespace {
 
 using namespace store_layout;
 
-constexpr std::int64_t kMaxClasses = 1'000'000;
+constexpr std::int64_t kMaxStoredClasses = 1'000'000;
 
 struct SplitColumns {
   std::string name;
@@ -45,7 +43,6 @@ struct Store::State {
   PairRelations recomputed_pairs(std::int64_t g);
 
   File plain;  ///< the file's bytes; HDF5 uses its own descriptor
-  UserBlock header;
   FileContext context;
   Handle file;
   StoreSummary summary;
@@ -57,8 +54,7 @@ struct Store::State {
   std::mutex mutex;  ///< guards the columns' cached chunks
 };
 
-Store::State::State(const std::string& path)
-    : plain(File::open(path)), header(check_user_block(plain)), context{plain, path, header.file_bytes} {
+Store::State::State(const std::string& path) : plain(File::open(path)), context{plain, path, check_user_block(plain)} {
   open_file();
   // Outside the session, because several threads decode columns and each needs HDF5 briefly.
   atom_offset = atom_offset_column.all<std::int64_t>();
@@ -123,7 +119,7 @@ Task Store::State::read_task(hid_t root) const {
   if (mixed &&
       (task.kinds.size() != task.names.size() || !task.has(TaskKind::regression) || !task.has(TaskKind::binary)))
     damaged(context, "targets and their kinds are inconsistent");
-  if (classes < 0 || classes > kMaxClasses || (multiclass && classes < 1) || task.names.size() > kMaxTargets ||
+  if (classes < 0 || classes > kMaxStoredClasses || (multiclass && classes < 1) || task.names.size() > kMaxTargets ||
       task.units.size() != task.names.size() ||
       (!task.class_labels.empty() && static_cast<std::int64_t>(task.class_labels.size()) != labels)) {
     damaged(context, "targets, units, classes and their labels are inconsistent");

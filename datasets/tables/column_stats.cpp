@@ -13,8 +13,8 @@
 namespace molgraph {
 namespace {
 
-constexpr std::size_t kMaxWhole = 1024;  ///< values that are checked for duplicates
-constexpr std::size_t kMaxText = 200;    ///< characters of a cell kept for a message
+constexpr std::size_t kMaxDistinctChecked = 1024;  ///< values that are checked for duplicates
+constexpr std::size_t kMaxText = 200;              ///< characters of a cell kept for a message
 
 bool is_digits(std::string_view part) {
   return !part.empty() && part.find_first_not_of("0123456789") == std::string_view::npos;
@@ -132,7 +132,7 @@ void ColumnStats::add(std::string_view cell, const std::string& file, std::int64
   if (is_whole) {
     least = filled == 1 ? *number : std::min(least, *number);
     most = filled == 1 ? *number : std::max(most, *number);
-    if (is_judged && !repeats && whole.size() < kMaxWhole)
+    if (is_judged && !repeats && whole.size() < kMaxDistinctChecked)
       repeats = !whole.insert(static_cast<std::int64_t>(*number)).second;
   }
   if (!is_whole || repeats) whole = {};

@@ -41,9 +41,9 @@ NotMeasured why_not_measured(const ColumnStats& column) {
                           (column.are_all_different() && std::ranges::any_of(places, is_called))))
     return {"an identifier", true};
   if (column.is_whole && column.least >= 1800 && column.most <= 2100 && is_called("year")) return {"a year", true};
-  if (column.is_constant && column.filled >= kMinConstant) return {"constant"};
+  if (column.is_constant && column.filled >= kMinConstantRows) return {"constant"};
   const auto rows = static_cast<double>(column.rows);
-  if (column.are_all_different() && column.filled == column.rows && column.filled >= kMinIdentifiers &&
+  if (column.are_all_different() && column.filled == column.rows && column.filled >= kMinIdentifierRows &&
       column.most - column.least < 2 * rows)
     return {"consecutive whole numbers"};
   if (!column.descriptor.empty()) return {"the descriptor " + column.descriptor};

@@ -1,4 +1,4 @@
-// Quantitative estimate of drug-key: Bickerton et al. 2012, Nat. Chem. 4:90 (doi:10.1038/nchem.1243).
+// Quantitative estimate of drug-likeness: Bickerton et al. 2012, Nat. Chem. 4:90 (doi:10.1038/nchem.1243).
 #include <GraphMol/GraphMol.h>
 
 #include <algorithm>

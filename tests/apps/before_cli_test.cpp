@@ -1,4 +1,4 @@
-// The current programs read files of earlier versions (tests/data) and give the same results.
+// The programs read stored files of every format (tests/data) and give the same results.
 #include <gtest/gtest.h>
 #include <hdf5.h>
 #include <zip.h>
@@ -24,10 +24,10 @@ constexpr double kTolerance = 1e-5;
 constexpr double kTrainingTolerance = 0.01;
 constexpr std::size_t kFirstEpochs = 5;
 
-class EarlierVersion : public testing::Test {
+class StoredFiles : public testing::Test {
  protected:
   /// Copies tests/data to the folder in which the programs run.
-  EarlierVersion() {
+  StoredFiles() {
     std::filesystem::copy(tests_dir("data"), scratch.path("."), std::filesystem::copy_options::recursive);
     run("gunzip *.gz");
   }
@@ -117,7 +117,7 @@ std::vector<float> hdf5_embeddings(const std::string& path) {
   return values;
 }
 
-TEST_F(EarlierVersion, ModelsScore) {
+TEST_F(StoredFiles, ModelsScore) {
   run("molgraph-score -m grpe -i molecules.csv -o now.csv -q");
   expect_close("scored.csv", "now.csv");
   run("molgraph-score -m graphormer -i molecules.csv -o classes.csv -q");
@@ -126,13 +126,13 @@ TEST_F(EarlierVersion, ModelsScore) {
   expect_close("imported_scored.csv", "of_import.csv");
 }
 
-TEST_F(EarlierVersion, ExportedModelIsImported) {
+TEST_F(StoredFiles, ExportedModelIsImported) {
   run("molgraph-import exported.pt --origin graphormer-v2 -o back -q");
   run("molgraph-score -m back -i molecules.csv -o of_import.csv -q");
   expect_close("imported_scored.csv", "of_import.csv");
 }
 
-TEST_F(EarlierVersion, StoppedRunResumes) {
+TEST_F(StoredFiles, StoppedRunResumes) {
   run("molgraph-train molecules.csv -o stopped --resume -q");
   expect_same_start("grpe/metrics.csv", "stopped/metrics.csv");  // it was stopped after the second epoch
   expect_close("grpe/splits.csv", "stopped/splits.csv");
@@ -140,32 +140,32 @@ TEST_F(EarlierVersion, StoppedRunResumes) {
   EXPECT_EQ(lines_of(scratch.read("now.csv")).size(), lines_of(scratch.read("scored.csv")).size());
 }
 
-TEST_F(EarlierVersion, TrainingStartsFromItsModels) {
+TEST_F(StoredFiles, TrainingStartsFromItsModels) {
   run("molgraph-train molecules.csv -o tuned --from grpe --target-columns penalized_logp --steps 2 -q");
   run("molgraph-train molecules.csv -o classes --from graphormer --target-columns nitrogen --freeze encoder --steps 2 "
       "-q");
   run("molgraph-train molecules.csv -o of_import --from imported --target-columns penalized_logp --steps 2 -q");
 }
 
-TEST_F(EarlierVersion, ConfigFileTrains) {
+TEST_F(StoredFiles, ConfigFileTrains) {
   run("molgraph-train --config grpe/config.toml -o again -q");
   expect_same_start("grpe/metrics.csv", "again/metrics.csv");
 }
 
-TEST_F(EarlierVersion, StoreTrains) {
+TEST_F(StoredFiles, StoreTrains) {
   run("molgraph-train molecules.h5 -o of_store --layers 1 --width 8 --ffn 8 --heads 2 --steps 2 -q");
   EXPECT_NE(run("molgraph-info of_store").find("scaffold"), std::string::npos);
   run("molgraph-score -m of_store -i molecules.csv -o near.csv --nearest molecules.h5 -q");
 }
 
-TEST_F(EarlierVersion, InfoDescribesItsFiles) {
+TEST_F(StoredFiles, InfoDescribesItsFiles) {
   EXPECT_NE(run("molgraph-info grpe").find("penalized_logp"), std::string::npos);
   EXPECT_NE(run("molgraph-info graphormer").find("nitrogen"), std::string::npos);
   EXPECT_NE(run("molgraph-info imported").find("graphormer-v2"), std::string::npos);
   EXPECT_NE(run("molgraph-info molecules.h5").find("44"), std::string::npos);
 }
 
-TEST_F(EarlierVersion, EmbeddingsAreUnchanged) {
+TEST_F(StoredFiles, EmbeddingsAreUnchanged) {
   for (const std::string suffix : {"npy", "npz", "h5"}) {
     run("molgraph-embed -m grpe -i molecules.csv -o now." + suffix + " --pooling mean -q");
   }
@@ -185,7 +185,7 @@ TEST_F(EarlierVersion, EmbeddingsAreUnchanged) {
   for (std::size_t k = 0; k < old_values.size(); ++k) EXPECT_NEAR(old_values[k], new_values[k], kTolerance);
 }
 
-TEST_F(EarlierVersion, FinishedOutputIsRecognisedByItsRecord) {
+TEST_F(StoredFiles, FinishedOutputIsRecognisedByItsRecord) {
   // The record contains the program's version. An output of another version would be computed again.
   std::string record = scratch.read("scored.csv.json");
   std::string version = run("molgraph-score --version");  // molgraph-score (molgraph 0.1.0)

@@ -154,7 +154,7 @@ TEST(Statistics, IntervalsMatchTheStandardError) {
 }
 
 TEST(Statistics, FewMoleculesHaveNoInterval) {
-  std::vector<double> values(kMinResampled - 1);
+  std::vector<double> values(kMinIntervalMolecules - 1);
   std::iota(values.begin(), values.end(), 0.0);
   EXPECT_EQ(measure(task_of(TaskKind::regression), values, values, {}).resamples, 0);
   values.push_back(1);

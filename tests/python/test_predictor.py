@@ -63,7 +63,7 @@ def test_invalid_inputs_fail(predictor):
         predictor.predict("CCO")
     with pytest.raises(TypeError, match="SMILES 1: must be a string, not int 5"):
         predictor.predict(["CCO", 5])
-    with pytest.raises(TypeError, match="the table has 2"):
+    with pytest.raises(TypeError, match="the table must have one column of SMILES, not 2"):
         predictor.predict(np.array([["C", "CC"]]))
     with pytest.raises(TypeError, match="as a list"):
         next(predictor.predict_windows("CCO"))

@@ -46,10 +46,13 @@ const Names kModules = kEngine + Names{"attention/reference"};
 const Names kPresets{"graphormer", "graphormer/plain", "grpe", "grpe/plain"};
 const Names kScoring = kDatasets + kEngine + Names{"graphormer/plain", "grpe/plain", "apps/scoring"};
 const Names kLoop = kScoring + kModules + kPresets +
-                    Names{"apps/training/loop", "apps/training/loop/metrics.hpp", "apps/training/loop/run_control.hpp"};
-const Names kOptions = kLoop + Names{"apps/training/options"};
-const Names kTraining = kOptions + Names{"apps/training/run", "apps/training/run/calibration_fit.hpp",
-                                         "apps/training/baselines", "apps/report"};
+                    Names{"apps/training/loop", "apps/training/loop/metrics.hpp", "apps/training/loop/run_control.hpp",
+                          "apps/training/loop/schedule.hpp"};
+const Names kOptions =
+    kScoring + Names{"apps/training/loop/metrics.hpp", "apps/training/loop/schedule.hpp", "apps/training/options"};
+const Names kTraining =
+    kOptions + kLoop +
+    Names{"apps/training/run", "apps/training/run/calibration_fit.hpp", "apps/training/baselines", "apps/report"};
 const Names kShell = kDatasets + Names{"attention/spec", "apps/scoring", "apps/programs/shell"};
 
 /// The allowed includes. A component normally follows the components that it uses.
@@ -88,10 +91,11 @@ const std::vector<Component> kTable{
     {"apps/training/loop/metrics.hpp", kScoring, {}},
     {"apps/training/loop/metrics.cpp", kScoring + Names{"apps/training/loop/metrics.hpp"}, {}},
     {"apps/training/loop/run_control.hpp", kScoring, {}},
+    {"apps/training/loop/schedule.hpp", kScoring, {}},
     {"apps/training/run/calibration_fit.hpp", kScoring, {}},
     {"apps/training/run/calibration_fit.cpp", kScoring + Names{"apps/training/run/calibration_fit.hpp"}, {}},
     {"apps/training/loop", kLoop, {"JSON", "LibTorch"}, true},
-    {"apps/training/options", kOptions, {"toml++", "LibTorch"}, true},
+    {"apps/training/options", kOptions, {"toml++"}},
     {"apps/training/baselines",
      kScoring + Names{"apps/training/loop/metrics.hpp", "apps/training/loop/run_control.hpp"},
      {"XGBoost", "JSON", "Eigen"}},

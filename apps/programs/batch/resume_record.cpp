@@ -42,8 +42,12 @@ std::optional<ResumeRecord> read_resume_record(const std::string& file) {
     record.input.table = input.at("table").get<std::size_t>();
     record.input.number = input.at("number").get<std::int64_t>();
     record.input.in_table = {input.at("row").get<std::int64_t>(), input.at("offset").get<std::int64_t>()};
-    record.content = json.at("content").get<std::string>();
-    record.counts.set(json.at("statuses").get<std::array<std::int64_t, StatusCounts::kStatuses>>());
+    record.content = json.value("content", "");  // of a finished output
+    const auto statuses = json.at("statuses").get<std::vector<std::int64_t>>();
+    std::array<std::int64_t, StatusCounts::kStatuses> counts{};
+    if (statuses.size() != counts.size()) throw FileError(path + ": has the wrong number of statuses");
+    std::ranges::copy(statuses, counts.begin());
+    record.counts.set(counts);
     return record;
   } catch (const nlohmann::json::exception& wrong) {
     throw FileError(path + ": is damaged or not a record of molgraph; delete it or move it away: " + wrong.what());

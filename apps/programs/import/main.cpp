@@ -46,7 +46,7 @@ int body(const std::vector<std::string>& arguments) {
          "graphormer: hops of the edge-path bias; 0 = 20 for zinc features, else 5");
   number("--max-distance", options.max_distance, kMaxDistance,
          "largest shortest-path distance with its own class; 0 = by the size of the tables");
-  number("--spatial-pos-max", options.spatial_pos_max, kMaxForbidden,
+  number("--spatial-pos-max", options.spatial_pos_max, kMaxSpatialPos,
          "graphormer: mask atom pairs at this distance or more; 0 = off (v1 was trained with 20, v2 with 1024)");
   app.add_option("--target-names", options.target_names, "names of the outputs (empty: target, or target_1 ...)");
   line.parse(arguments);

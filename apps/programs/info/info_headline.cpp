@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kMaxTargets = 6;
+constexpr std::size_t kTargetsShown = 6;
 
 std::string not_recorded(const Json& card) {
   return card["kind"] == "model file" ? "not stored in a model file: see its run directory"
@@ -43,9 +43,9 @@ std::string predicts(const Json& card) {
                       (target.contains("kind") ? " (" + target["kind"].get<std::string>() + ")" : ""));
   }
   std::string text =
-      (targets.size() > 1 ? std::to_string(targets.size()) + " targets: " : "") + list_of(targets, kMaxTargets);
+      (targets.size() > 1 ? std::to_string(targets.size()) + " targets: " : "") + list_of(targets, kTargetsShown);
   text += " (" + card["task"].get<std::string>();
-  if (card.contains("classes")) text += ": " + list_of(card["classes"].get<std::vector<std::string>>(), kMaxTargets);
+  if (card.contains("classes")) text += ": " + list_of(card["classes"].get<std::vector<std::string>>(), kTargetsShown);
   if (card.contains("positive")) text += ": the probability of " + card["positive"].get<std::string>();
   return text + ")";
 }
@@ -175,7 +175,7 @@ std::string calibrated(const Json& calibration) {
                          : part == "inner_folds" ? "out-of-fold predictions for the training and validation sets"
                          : part == "folds"       ? "the folds' test sets"
                                                  : "a separate calibration set";
-  return list_of(told, kMaxTargets) + "; from " + by + ", " + with_thousands(fewest) +
+  return list_of(told, kTargetsShown) + "; from " + by + ", " + with_thousands(fewest) +
          (told.size() > 1 ? " labels or more" : " labels");
 }
 

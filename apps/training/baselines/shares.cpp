@@ -17,7 +17,7 @@ constexpr int kSteps = 20;                ///< shares 0, 0.05, ... 1
 constexpr double kMinProbability = 1e-6;  ///< lower limit for logarithms
 /// Mean losses below this fraction of the worst mixture's loss count as equal, so that the likelihood of an exact
 /// predictor is finite.
-constexpr double kMinLoss = 1e-6;
+constexpr double kMinRelativeLoss = 1e-6;
 /// Fraction of an observation that a label counts as in the choice of shares (docs/development/accuracy.md).
 constexpr double kEvidence = 0.25;
 /// Limits beyond which a partner of the second fit is rejected.
@@ -137,7 +137,7 @@ std::vector<double> posterior(Metric metric, TaskKind kind, const std::vector<do
     if (std::isfinite(loss)) most = std::max(most, loss);
   std::vector<double> weights;
   for (const double loss : losses) {
-    const double bounded = std::max({loss, kMinLoss * most, std::numeric_limits<double>::min()});
+    const double bounded = std::max({loss, kMinRelativeLoss * most, std::numeric_limits<double>::min()});
     weights.push_back(std::isfinite(loss) ? kEvidence * log_likelihood(metric, kind, bounded, labels)
                                           : -std::numeric_limits<double>::infinity());
     best = std::max(best, weights.back());

@@ -192,7 +192,7 @@ std::vector<TrainOption> options_over(Options& o) {
       {"--path", model, one_of(m.path_rule, {{"mean", PathRule::mean}, {"single", PathRule::single}}),
        "graphormer: edge-path bias as the mean over all shortest paths, or of a single one"},
       {"--spatial-pos-max", model, m.spatial_pos_max, "graphormer: mask atom pairs at this distance or more; 0 = off",
-       WholeRange{0, kMaxForbidden}},
+       WholeRange{0, kMaxSpatialPos}},
       {"--untie-virtual", model, m.untie_virtual,
        "graphormer: separate bias for each kind of pair with the virtual node"},
       {"--key-term", model, one_of(m.key_term, {{"column", KeyTerm::column}, {"row", KeyTerm::row}}),

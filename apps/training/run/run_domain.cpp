@@ -54,7 +54,7 @@ DomainSpace space_of(const std::vector<float>& rows, std::size_t width) {
   std::vector<float> largest(axes, 0);
   for (std::size_t first = 0; first < rows.size(); first += width)
     for (std::size_t a = 0; a < axes; ++a) largest[a] = std::max(largest[a], std::abs(space.along(&rows[first], a)));
-  for (const float most : largest) space.step.push_back(most > 0 ? most / kMaxStored : 1.0F);
+  for (const float most : largest) space.step.push_back(most > 0 ? most / kMaxQuantised : 1.0F);
   return space;
 }
 

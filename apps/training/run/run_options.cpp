@@ -177,6 +177,7 @@ ModelConfig resolve_model(TrainOptions& o, const LoadedData& data, const ModelCo
   set_inputs(config, data, start, m);
   e.dropout = m.dropout;
   e.attention_dropout = m.attention_dropout;
+  e.activation_dropout = e.input_dropout = 0;
   config.model.features = config.featurizer.features;
   config.model.outputs = config.task.num_outputs();
   set_model_settings(config.model, m);

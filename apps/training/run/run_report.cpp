@@ -29,18 +29,18 @@ MethodResults results_of(const std::string& name, const TrainRun& run, const Res
 }
 
 ReportRecord record_of(const TrainRun& run, const ResolvedRun& resolved, const LoadedData& data,
-                       const SplitOutcome& outcome) {
-  ReportRecord record{.members = outcome.members, .recipe = outcome.recipe, .censored = data.censored};
+                       const SplitReportInputs& inputs) {
+  ReportRecord record{.members = inputs.members, .recipe = inputs.recipe, .censored = data.censored};
   record.shared = shared_molecules(data.set, data.split, run.threads).count;
   if (!data.set.computed_targets.empty()) return record;  // descriptors of a corpus: no evaluation
-  record.methods.push_back(results_of("this run", run, resolved, data, outcome.predictions.parts));
+  record.methods.push_back(results_of("this run", run, resolved, data, inputs.predictions.parts));
   PartPredictions mean;
   for (std::size_t p = 0; p < kParts; ++p) mean[p] = mean_predictions(data, parts_of(data.split)[p]->size());
   record.methods.push_back(results_of("mean predictor", run, resolved, data, mean));
-  for (const ComparedMethod& method : outcome.compared)
+  for (const ComparedMethod& method : inputs.compared)
     record.methods.push_back(results_of(method.name, run, resolved, data, method.predictions));
-  record.valid.deviation = outcome.disagreement.valid;
-  record.test.deviation = outcome.disagreement.test;
+  record.valid.deviation = inputs.disagreement.valid;
+  record.test.deviation = inputs.disagreement.test;
   add_similarities(data.set, data.split, resolved.options.training.seed, run.threads, record);
   return record;
 }
@@ -78,11 +78,11 @@ std::vector<MethodResults> results_of_members(const TrainRun& run, const Resolve
   return members;
 }
 
-void report_split(const TrainRun& run, const ResolvedRun& resolved, const LoadedData& data, const SplitOutcome& outcome,
-                  const std::string& folder) {
+void report_split(const TrainRun& run, const ResolvedRun& resolved, const LoadedData& data,
+                  const SplitReportInputs& inputs, const std::string& folder) {
   if (!resolved.options.training.report) return remove_report(folder);
   make_report(run, folder, [&] {
-    const ReportRecord record = record_of(run, resolved, data, outcome);
+    const ReportRecord record = record_of(run, resolved, data, inputs);
     write_file_atomically(RunDirectory{folder}.report_record(), to_json(record, data.set.task.names));
   });
 }

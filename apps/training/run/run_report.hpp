@@ -13,7 +13,7 @@
 namespace molgraph {
 
 /// Report contents for one split.
-struct SplitOutcome {
+struct SplitReportInputs {
   const AllPredictions& predictions;            ///< predictions of the run
   const std::vector<ComparedMethod>& compared;  ///< other methods for comparison
   const Disagreement& disagreement;             ///< of the ensemble members
@@ -29,8 +29,8 @@ std::vector<MethodResults> results_of_members(const TrainRun& run, const Resolve
 
 /// Writes the report of one split. With --no-report, writes nothing and removes an earlier report. If the report fails,
 /// the function only warns, because the run is complete without it. Throws Stopped.
-void report_split(const TrainRun& run, const ResolvedRun& resolved, const LoadedData& data, const SplitOutcome& outcome,
-                  const std::string& folder);
+void report_split(const TrainRun& run, const ResolvedRun& resolved, const LoadedData& data,
+                  const SplitReportInputs& inputs, const std::string& folder);
 
 /// Writes the report over all folds in `folder`, from the reports of the folds. Otherwise like report_split().
 void report_folds_page(const TrainRun& run, const ResolvedRun& resolved, const std::string& folder);

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 constexpr const char* kFile = "grpe-small.safetensors";
 
 /// Model options that affect training, not the architecture.
-constexpr std::array<std::string_view, 9> kOfTraining{
+constexpr std::array<std::string_view, 7> kOfTraining{
     "mix-width", "dropout", "attention-dropout", "perturb-noise", "flag", "from", "freeze"};
 
 /// True if the model has the default architecture.

@@ -122,8 +122,8 @@ std::string recipe_note(const TrainOptions& options, Metric metric, const std::a
 }
 
 /// Warning that lists the compared methods that are better than `reached` on the validation set; "" if there are none.
-std::string better_rivals(Metric metric, const Reached& reached, bool blended,
-                          const std::vector<std::pair<std::string, Reached>>& compared) {
+std::string better_methods(Metric metric, const Reached& reached, bool blended,
+                           const std::vector<std::pair<std::string, Reached>>& compared) {
   const double own = reached[1];
   std::vector<std::string> better;
   bool partner = false;
@@ -223,7 +223,7 @@ Report report_results(const LoadedData& data, const TrainOptions& options, const
   for (std::size_t r = 0; r < compared.size(); ++r)
     if (!compared[r].own) others.emplace_back(compared[r].name, report.baselines[r].second);
   const bool blended = std::ranges::any_of(compared, [](const ComparedMethod& method) { return method.own; });
-  report.warning = better_rivals(chosen, report.reached, blended, others);
+  report.warning = better_methods(chosen, report.reached, blended, others);
   return report;
 }
 
