@@ -118,7 +118,9 @@ std::vector<Fingerprint> fingerprints_of(const MoleculeSet& set, const std::vect
 
 void add_similarities(const MoleculeSet& set, const Split& split, std::uint64_t seed, int threads,
                       ReportRecord& record) {
-  if (split.train.empty() || static_cast<std::int64_t>(split.valid.size() + split.test.size()) > kMaxJudged) return;
+  if (rdkit_version().empty() || split.train.empty() ||
+      static_cast<std::int64_t>(split.valid.size() + split.test.size()) > kMaxJudged)
+    return;
   const std::vector<std::int64_t> train = sample(split.train, kMaxCompared, seed);
   record.compared = static_cast<std::int64_t>(train.size());
   const std::set<std::int64_t> in_train(split.train.begin(), split.train.end());

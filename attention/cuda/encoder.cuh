@@ -10,6 +10,7 @@
 #include "attention/cuda/norm_sums.cuh"
 #include "attention/cuda/pair_terms.cuh"
 #include "attention/cuda/products.cuh"
+#include "attention/cuda/side_streams.hpp"
 #include "attention/cuda/table_gradients.cuh"
 #include "attention/cuda/token_rows.cuh"
 #include "attention/spec/random.hpp"
@@ -23,7 +24,7 @@ class Encoder {
       : plan_(plan), o_(plan.encoder), places_(parameters, plan.encoder), stream_(stream), multiply_(stream, precision),
         layers_(static_cast<std::size_t>(o_.layers)), grouped_(o_.width < Products<E>::kWide),
         fused_(Products<E>::has_whole_rows(o_.width)), states_(layers_), stages_(2 * layers_ + 1),
-        flows_(grouped_ ? 2 * layers_ : 1), norm_sums_(stream), scale_sums_(stream) {}
+        flows_(grouped_ ? 2 * layers_ : 1), norm_sums_(stream), scale_sums_(stream), sides_(stream) {}
 
   /// Computes what depends on the weights alone: the bias by topology class.
   void derive(const Weights& w) {
@@ -147,6 +148,13 @@ class Encoder {
   WalkTables walk_tables(const WeightView<E>& w, std::size_t k) const;
   ClassBias class_bias(const Weights& w, std::size_t k) const;
   Attention<E> attention_of(const WeightView<E>& w, std::size_t k, const BatchPlaces::Class& some);
+  /// Calls work(class, stream, scratch) for the size classes of the batch, whose launches run at the same time.
+  template <class Work>
+  void for_each_class(const Work& work) {
+    const std::vector<BatchPlaces::Class>& all = pass_.batch->classes;
+    if (scratch_.size() < all.size()) scratch_.resize(all.size());
+    sides_.run(all.size(), [&](std::size_t c, Stream stream) { work(all[c], stream, scratch_[c]); });
+  }
   /// Returns the product that gives the input's gradient.
   Product<E> attend_back(const WeightView<E>& w, std::size_t k, const E* dy);
   /// Values per relation in a table, and where the attention's backward pass writes their gradients, [relations of the
@@ -182,7 +190,9 @@ class Encoder {
   std::vector<typename WeightGradients<E>::One> waiting_;
   NormSums norm_sums_, scale_sums_;
   std::vector<Array<float>> class_bias_;  ///< b[t] [T, H]: one for all layers, or one per layer; empty = none
-  Array<float> branch_, dbranch_, scratch_, dclass_bias_;
+  Array<float> branch_, dbranch_, dclass_bias_;
+  SideStreams sides_;
+  std::vector<Array<float>> scratch_;  ///< by size class
   Array<float> drows_[5], dwalks_[5];  ///< by TermFills
   Array<E> z_, scaled_z_, dz_, dqkv_;  ///< except dz: [layers, ...]
 };
@@ -338,8 +348,9 @@ void Encoder<E>::forward(const WeightView<E>& w, const PassInput& pass, const fl
       Product<E> qkv = product(w, layer.qkv, stage(s).normed.data());
       qkv.y = at.qkv.sized(3 * wide);
       multiply_(qkv);
-      for (const BatchPlaces::Class& some : pass_.batch->classes)
-        attention(stream_, attention_of(w, k, some), scratch_);
+      for_each_class([&](const BatchPlaces::Class& some, Stream stream, Array<float>& scratch) {
+        attention(stream, attention_of(w, k, some), scratch);
+      });
       if (o_.degree_scaler) degree_scale(stream_, degree_scale_of(w, k));
       end_half_layer(w, s, product(w, layer.output, attended(k)));
     } else {

@@ -68,8 +68,9 @@ Product<E> Encoder<E>::attend_back(const WeightView<E>& w, std::size_t k, const 
                          .first = first_of_all || !o_.share_encodings,
                          .first_gate = first_of_all || o_.gate.per_layer,
                          .first_pair = first_of_all || pass_.bias->per_layer()};
-  for (const BatchPlaces::Class& some : pass_.batch->classes)
-    attention_gradient(stream_, attention_of(w, k, some), g, scratch_);
+  for_each_class([&](const BatchPlaces::Class& some, Stream stream, Array<float>& scratch) {
+    attention_gradient(stream, attention_of(w, k, some), g, scratch);
+  });
   weight_gradient(w, layer.output, attended(k), dy);
   weight_gradient(w, layer.qkv, stage(2 * k).normed.data(), dqkv(k));
   finish_tables(w, k);

@@ -46,7 +46,7 @@ class PathTerm : public PairTermPart {
   }
 
   void backward(const Weights& w, const PassInput&, float* slope) override {
-    constexpr int kParts = 64;
+    constexpr int kParts = 256;
     const int size = table_size(), parts = task_.count < kParts ? task_.count : kParts;
     const int bond_rows = std::accumulate(features_.bond_dims.begin(), features_.bond_dims.end(), 0);
     launch(stream_, path_gradient_kernel, static_cast<unsigned>(parts), kPathThreads, 0, task_, slope,

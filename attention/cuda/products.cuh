@@ -49,10 +49,11 @@ class Products {
                               .y = raw};
     if (!library_.multiply(stream_, task)) return false;
     if (!plain)
-      launch(stream_, finish_kernel<E>, blocks_for(static_cast<std::int64_t>(p.rows) * p.columns, kFinishThreads),
-             kFinishThreads, 0, p, raw);
+      launch(stream_, finish_kernel<E>,
+             blocks_for(static_cast<std::int64_t>(p.rows) * ((p.columns + 7) / 8), kFinishThreads), kFinishThreads, 0,
+             p, raw);
     if (p.row_sums != nullptr)
-      launch(stream_, row_sums_kernel<E>, blocks_for(p.rows, 32), kFinishThreads, kFinishThreads * sizeof(float), p);
+      launch(stream_, row_sums_kernel<E>, blocks_for(p.rows, 32), kRowSumThreads, kRowSumThreads * sizeof(float), p);
     return true;
   }
 

@@ -53,6 +53,7 @@ Event make_event(bool) { return nullptr; }
 void destroy_event(Event) noexcept {}
 void mark(Event, Stream) {}
 void wait_for(Event) {}
+void wait_on(Stream, Event) {}
 double milliseconds_between(Event, Event) { return 0; }
 std::string name_of_kernel(const void* kernel) {
   return "kernel at " + std::to_string(reinterpret_cast<std::uintptr_t>(kernel));

@@ -18,6 +18,7 @@
 #include "datasets/system/threads.hpp"
 #include "featurize/graph/error.hpp"
 #include "featurize/graph/ring_systems.hpp"
+#include "featurize/smiles/smiles.hpp"
 
 namespace molgraph {
 namespace {
@@ -160,6 +161,11 @@ void write_run_domain(const TrainRun& run, const std::string& folder, const Mole
     if (run.options.training.domain && std::ssize(learned) > kMaxDomainMolecules)
       run.control.note("No applicability domain for molgraph-score --domain: more than " +
                        with_thousands(kMaxDomainMolecules) + " training molecules");
+    fs::remove(path);
+    return;
+  }
+  if (rdkit_version().empty()) {
+    run.control.note("No applicability domain for molgraph-score --domain: this program was built without RDKit");
     fs::remove(path);
     return;
   }

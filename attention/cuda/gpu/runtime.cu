@@ -119,6 +119,9 @@ void mark(Event event, Stream stream) {
   check(cudaEventRecord(static_cast<cudaEvent_t>(event), static_cast<cudaStream_t>(stream)));
 }
 void wait_for(Event event) { check(cudaEventSynchronize(static_cast<cudaEvent_t>(event))); }
+void wait_on(Stream stream, Event event) {
+  check(cudaStreamWaitEvent(static_cast<cudaStream_t>(stream), static_cast<cudaEvent_t>(event), 0));
+}
 double milliseconds_between(Event first, Event second) {
   float milliseconds = 0;
   check(cudaEventElapsedTime(&milliseconds, static_cast<cudaEvent_t>(first), static_cast<cudaEvent_t>(second)));

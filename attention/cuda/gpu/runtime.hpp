@@ -43,6 +43,8 @@ Event make_event(bool timed);
 void destroy_event(Event event) noexcept;  ///< null: does nothing
 void mark(Event event, Stream stream);     ///< marks the completion of all earlier work on the stream
 void wait_for(Event event);
+/// Later work on the stream starts after the marked work is complete.
+void wait_on(Stream stream, Event event);
 double milliseconds_between(Event first, Event second);  ///< of timed events that have completed
 
 /// Returns, for example, "attention_kernel<float>" for a kernel's address.

@@ -18,14 +18,15 @@ template <class E, int Lanes, bool Walks>
 struct GroupTask {
   static constexpr int kLanes = Lanes, kScoreLine = score_line(Lanes);
   const Attention<E>& p;
-  const Molecule& m;
+  const int number;  ///< of the molecule in the batch
+  const Molecule m;  // a copy, which stays in registers: stores could change the original
   int head, lane, n, d, line, key_line;
   GroupArrays at;
   float* base;
   const std::uint16_t* relation;
 
   __device__ __forceinline__ GroupTask(const Attention<E>& attention, int task, const GroupArrays& arrays, float* first)
-      : p(attention), m(attention.molecules[attention.chosen[task / attention.heads]]), head(task % attention.heads),
+      : p(attention), number(p.chosen[task / p.heads]), m(p.molecules[number]), head(task % p.heads),
         lane(static_cast<int>(threadIdx.x % Lanes)), n(m.tokens), d(attention.width), line(arrays.line),
         key_line(arrays.key_line), at(arrays), base(first), relation(attention.relation + m.pair_at) {}
 
@@ -68,6 +69,28 @@ struct GroupTask {
       to[e] = value;
     }
   }
+  /// The block of draws that contains the first weight of this head.
+  __device__ __forceinline__ std::uint32_t first_draw() const { return static_cast<std::uint32_t>(head * n * n) / 8; }
+  /// Draws for all pairs of the head, each block once: bit e of byte b belongs to element 8 (first_draw() + b) + e.
+  __device__ __forceinline__ void draw_kept() const {
+    auto* kept = reinterpret_cast<std::uint8_t*>(base + at.kept);
+    const std::uint32_t first = first_draw(), last = (static_cast<std::uint32_t>((head + 1) * n * n) + 7) / 8;
+    for (std::uint32_t block = first + static_cast<std::uint32_t>(lane); block < last; block += kLanes) {
+      std::uint32_t words[4], bits = 0;
+      draw_block(*p.dropout.key, m.row, p.dropout.place, block, words);
+      for (std::uint32_t e = 0; e < 8; ++e)
+        bits |= static_cast<std::uint32_t>(pick_draw(words, e) >= p.dropout.threshold) << e;
+      kept[block - first] = static_cast<std::uint8_t>(bits);
+    }
+  }
+  /// Dropout factor of the weight of query i and key j.
+  __device__ __forceinline__ float keep_of(int i, int j) const {
+    if (p.dropout.threshold == 0) return 1.0f;
+    const auto element = static_cast<std::uint32_t>((head * n + i) * n + j);
+    const auto* kept = reinterpret_cast<const std::uint8_t*>(base + at.kept);
+    return (kept[element / 8 - first_draw()] >> element % 8 & 1) != 0 ? p.dropout.scale : 0.0f;
+  }
+
   /// Loads everything that does not depend on the queries. A barrier must follow.
   __device__ __forceinline__ void load() const {
     const TermTables& t = p.tables;
@@ -81,6 +104,7 @@ struct GroupTask {
       if (t.bias != nullptr) base[at.bias + r] = t.bias[topology * p.heads + head];
       if (t.gate != nullptr) base[at.gate + r] = t.gate[topology * p.heads + head];
     }
+    if (p.dropout.threshold != 0) draw_kept();
     sync();
     if constexpr (Walks) load_walk_rows(*this);
     if (!t.key.any() || p.key_by_row) return;
@@ -191,24 +215,6 @@ struct GroupTask {
   }
 };
 
-/// Dropout factors of a query's weights, in key order.
-class WeightDraws {
- public:
-  __device__ __forceinline__ WeightDraws(const Dropout& dropout, std::uint32_t row, int head, int n, int i)
-      : dropout_(dropout), row_(row), element_(static_cast<std::uint32_t>((head * n + i) * n)) {}
-  __device__ __forceinline__ float next() {
-    if (dropout_.threshold == 0) return 1.0f;
-    if (!started_ || element_ % 8 == 0) draw_block(*dropout_.key, row_, dropout_.place, element_ / 8, words_);
-    started_ = true;
-    return pick_draw(words_, element_++) < dropout_.threshold ? 0.0f : dropout_.scale;
-  }
-
- private:
-  const Dropout& dropout_;
-  std::uint32_t row_, element_, words_[4] = {};
-  bool started_ = false;
-};
-
 template <class E, int Lanes, bool Walks>
 __device__ __forceinline__ void attend(const GroupTask<E, Lanes, Walks>& w) {
   constexpr int kLine = score_line(Lanes);
@@ -219,10 +225,9 @@ __device__ __forceinline__ void attend(const GroupTask<E, Lanes, Walks>& w) {
   for (int i = w.lane; i < w.n; i += Lanes) {
     w.softmax_row(i);
     for (int r = 0; values && r < w.m.relations; ++r) by_value[r * Lanes] = 0;
-    WeightDraws draws(w.p.dropout, w.m.row, w.head, w.n, i);
     for (int j = 0; j < w.n; ++j) {
       const int r = w.relation_of(i, j);
-      const float weight = scores[j * kLine] * w.gate_of(i, j, r) * draws.next();
+      const float weight = scores[j * kLine] * w.gate_of(i, j, r) * w.keep_of(i, j);
       scores[j * kLine] = weight;
       if (values) by_value[r * Lanes] += weight;
     }
@@ -247,7 +252,7 @@ template <bool OnChip, int Lanes, bool Walks, class E, class Work>
 __device__ __forceinline__ void for_each_task(const Attention<E>& p, bool gradient, const Work& work) {
   extern __shared__ __align__(16) unsigned char memory[];
   const GroupArrays at = group_arrays(Lanes, p.max_tokens, p.max_relations, p.width, p.tables, p.key_by_row,
-                                      Walks ? p.walks : WalkTables{}, gradient);
+                                      Walks ? p.walks : WalkTables{}, p.dropout.threshold != 0, gradient);
   const int groups = static_cast<int>(blockDim.x / Lanes), group = static_cast<int>(threadIdx.x / Lanes);
   const int slot = static_cast<int>(blockIdx.x) * groups + group;
   float* base = OnChip ? reinterpret_cast<float*>(memory) + group * at.size : p.scratch + slot * at.size;
@@ -259,7 +264,7 @@ __device__ __forceinline__ void for_each_task(const Attention<E>& p, bool gradie
 }
 
 template <class E, bool OnChip, int Lanes, bool Walks>
-__global__ void __launch_bounds__(kAttentionThreads) attention_kernel(Attention<E> p) {
+__global__ void __launch_bounds__(kAttentionThreads, kAttentionBlocks) attention_kernel(Attention<E> p) {
   for_each_task<OnChip, Lanes, Walks>(p, false, [](const GroupTask<E, Lanes, Walks>& w) { attend(w); });
 }
 
@@ -270,8 +275,8 @@ inline constexpr int kScratchGroups = 264;
 /// memory.
 template <int Lanes, class E, class Kernel, class... More>
 bool launch_on_chip(Stream stream, Kernel kernel, Attention<E> p, bool gradient, const More&... more) {
-  const GroupArrays at =
-      group_arrays(Lanes, p.max_tokens, p.max_relations, p.width, p.tables, p.key_by_row, p.walks, gradient);
+  const GroupArrays at = group_arrays(Lanes, p.max_tokens, p.max_relations, p.width, p.tables, p.key_by_row, p.walks,
+                                      p.dropout.threshold != 0, gradient);
   const auto fit = static_cast<std::int64_t>(shared_memory_limit()) / (at.size * 4);
   const auto groups =
       static_cast<int>(fit < kAttentionThreads / Lanes ? fit : kAttentionThreads / Lanes) / (32 / Lanes) * (32 / Lanes);
@@ -286,8 +291,8 @@ void launch_attention(Stream stream, Kernel half, Kernel whole, Kernel in_memory
   if (p.count == 0) return;
   if (p.max_tokens <= kHalfWarp && launch_on_chip<kHalfWarp>(stream, half, p, gradient, more...)) return;
   if (launch_on_chip<32>(stream, whole, p, gradient, more...)) return;
-  const GroupArrays at =
-      group_arrays(32, p.max_tokens, p.max_relations, p.width, p.tables, p.key_by_row, p.walks, gradient);
+  const GroupArrays at = group_arrays(32, p.max_tokens, p.max_relations, p.width, p.tables, p.key_by_row, p.walks,
+                                      p.dropout.threshold != 0, gradient);
   const int groups = p.count * p.heads < kScratchGroups ? p.count * p.heads : kScratchGroups;
   p.scratch = scratch.sized(static_cast<std::size_t>(groups * at.size));
   launch(stream, in_memory, static_cast<unsigned>(groups), 32u, 0, p, more...);

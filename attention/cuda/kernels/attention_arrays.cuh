@@ -7,7 +7,9 @@ namespace molgraph::cuda {
 
 /// Length of a line of a score tile [keys, lanes], which can be read in both directions without bank conflicts.
 __host__ __device__ constexpr int score_line(int lanes) { return lanes + 1; }
-inline constexpr int kAttentionThreads = 256;  ///< per block, at most
+/// One warp per block, because shared memory limits the warps of a multiprocessor, and a large block would wait for its
+/// slowest molecule.
+inline constexpr int kAttentionThreads = 32, kAttentionBlocks = 16;  ///< blocks per multiprocessor: 128 registers
 
 /// Tables [classes, C] whose rows are summed: by topology class, by edge class, one row for all pairs; null = none.
 struct TableRows {
@@ -60,12 +62,13 @@ struct GroupArrays {
   int line = 0;      ///< of k, v, q, dz and the relations' rows: the head's width rounded up to a multiple of 4
   int key_line = 0;  ///< of by_key
   std::int64_t k = 0, v = 0, q = 0, dz = 0, dk = 0, dv = 0, query_rows = 0, key_rows = 0, value_rows = 0, bias = 0,
-               gate = 0, by_query = 0, by_value = 0, by_gate = 0, by_key = 0, scores = 0, weights = 0, size = 0;
+               gate = 0, kept = 0, by_query = 0, by_value = 0, by_gate = 0, by_key = 0, scores = 0, weights = 0,
+               size = 0;
   WalkArrays walks;
 };
 __host__ __device__ inline GroupArrays group_arrays(int lanes, int tokens, int relations, int width,
                                                     const TermTables& tables, bool key_by_row, const WalkTables& walks,
-                                                    bool gradient) {
+                                                    bool dropout, bool gradient) {
   GroupArrays at;
   at.line = (width + 3) / 4 * 4;
   at.key_line = tokens | 1;
@@ -87,6 +90,7 @@ __host__ __device__ inline GroupArrays group_arrays(int lanes, int tokens, int r
   at.value_rows = place(tables.value.any(), of_relations);
   at.bias = place(tables.bias != nullptr, relations);
   at.gate = place(tables.gate != nullptr, relations);
+  at.kept = place(dropout, (std::int64_t{tokens} * tokens / 8 + 2 + 3) / 4);  // one bit per pair, whole blocks of draws
   at.by_query = place(gradient || tables.query.any() || (tables.key.any() && key_by_row), per_lane);
   at.by_value = place(tables.value.any() || (gradient && tables.key.any() && !key_by_row), per_lane);
   at.by_gate = place(gradient && tables.gate != nullptr, per_lane);

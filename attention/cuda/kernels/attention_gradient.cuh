@@ -35,6 +35,20 @@ struct GroupGradient : GroupTask<E, Lanes, Walks> {
   __device__ __forceinline__ float* by_key_gradient() const { return base + at.by_value; }  // unused by then
   __device__ __forceinline__ bool key_by_column() const { return p.tables.key.any() && !p.key_by_row; }
 
+  /// Adds the ds_ij of the lane's query i to the gradient of the pair bias. Eight loads overlap.
+  __device__ __forceinline__ void add_pair_bias(int i, const float* ds) const {
+    float* to = g.dpair_bias + this->pair_at(i, 0);
+    for (int first = 0; first < n; first += 8) {
+      const int count = n - first < 8 ? n - first : 8;
+      float value[8];
+#pragma unroll
+      for (int u = 0; u < 8; ++u) value[u] = u < count && !g.first_pair ? to[(first + u) * n] : 0.0f;
+#pragma unroll
+      for (int u = 0; u < 8; ++u)
+        if (u < count) to[(first + u) * n] = value[u] + ds[(first + u) * kScoreLine];
+    }
+  }
+
   /// For the lane's query i: scores become ds_ij, weights w_ij. Sums by relation: by_query (ds), by_value (w), by_gate.
   __device__ __forceinline__ void row(int i) const {
     float *scores = base + at.scores + lane, *weights = base + at.weights + lane;
@@ -54,10 +68,9 @@ struct GroupGradient : GroupTask<E, Lanes, Walks> {
     if constexpr (Walks) add_walk_slopes(*this, i, weights);
     // D_i = sum of a_ij da_ij. a_ij is never negative, so its sign marks a dropped weight.
     float total = 0;
-    WeightDraws draws(p.dropout, m.row, head, n, i);
     for (int j = 0; j < n; ++j) {
       const int r = this->relation_of(i, j);
-      const float a = scores[j * kScoreLine], keep = draws.next();
+      const float a = scores[j * kScoreLine], keep = this->keep_of(i, j);
       const float dw = weights[j * kScoreLine] + (values ? by_value[r * Lanes] : 0.0f);
       weights[j * kScoreLine] = dw;
       scores[j * kScoreLine] = keep == 0 ? -a : a;
@@ -77,12 +90,12 @@ struct GroupGradient : GroupTask<E, Lanes, Walks> {
       weights[j * kScoreLine] = a * gate * keep;
       by_query[r * Lanes] += ds;
       if (values) by_value[r * Lanes] += a * gate * keep;
-      if (g.dpair_bias != nullptr) add(g.dpair_bias + this->pair_at(i, j), ds, g.first_pair);
       if (!gates) continue;
       const float dgate = p.gate_relu && gate <= 0 ? 0.0f : a * dw * keep;
       by_gate[r * Lanes] += dgate;
       if (g.dpair_gate != nullptr) add(g.dpair_gate + this->pair_at(i, j), dgate, g.first_gate);
     }
+    if (g.dpair_bias != nullptr) add_pair_bias(i, scores);
     if constexpr (Walks) sum_walks(*this, i, weights, scores);
     this->in_parts([&]<int U>(int c) {
       float dq[U] = {}, dk[U] = {};
@@ -197,7 +210,8 @@ struct GroupGradient : GroupTask<E, Lanes, Walks> {
 };
 
 template <class E, bool OnChip, int Lanes, bool Walks>
-__global__ void __launch_bounds__(kAttentionThreads) attention_gradient_kernel(Attention<E> p, AttentionGradient<E> g) {
+__global__ void __launch_bounds__(kAttentionThreads, kAttentionBlocks)
+    attention_gradient_kernel(Attention<E> p, AttentionGradient<E> g) {
   for_each_task<OnChip, Lanes, Walks>(
       p, true, [&g](const GroupTask<E, Lanes, Walks>& w) { GroupGradient<E, Lanes, Walks>(w, g).run(); });
 }

@@ -144,7 +144,7 @@ __device__ __forceinline__ void add_walk_slopes(const Task& w, int i, float* dw)
 /// Returns this head's channels of the molecule's rows in [molecules, K, C].
 template <class Task>
 __device__ __forceinline__ float* walk_gradient_rows(const Task& w, float* rows) {
-  const std::int64_t molecule = &w.m - w.p.molecules;
+  const std::int64_t molecule = w.number;
   return rows + molecule * w.p.walks.steps * w.inner() + w.head * w.d;
 }
 /// Adds the contributions of queries [first, first + lanes) to WQ and WV.

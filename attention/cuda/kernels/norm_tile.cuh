@@ -45,53 +45,91 @@ __device__ __forceinline__ std::uint32_t kept_channels(const Dropout& dropout, c
   return kept;
 }
 
+/// The lane's channels of a row: x[2*n + k] is channel 8*n + 2*t + k, zero beyond the width. Kernels load whole rows
+/// before they store anything, so that the loads overlap: the compiler may not move a load before a store.
+template <int NT>
+__device__ __forceinline__ void load_channels(const float* row, int width, float (&x)[2 * NT]) {
+  const int t = static_cast<int>(threadIdx.x % 4);
+#pragma unroll
+  for (int n = 0; n < NT; ++n) {
+    const int channel = 8 * n + 2 * t;
+    float2 two{0, 0};
+    if (width % 2 == 0) {  // aligned
+      if (channel < width) two = *reinterpret_cast<const float2*>(row + channel);
+    } else {
+      if (channel < width) two.x = row[channel];
+      if (channel + 1 < width) two.y = row[channel + 1];
+    }
+    x[2 * n] = two.x, x[2 * n + 1] = two.y;
+  }
+}
+template <class E, int NT>
+__device__ __forceinline__ void store_channels(E* row, int width, const float (&x)[2 * NT]) {
+  const int t = static_cast<int>(threadIdx.x % 4);
+  struct alignas(2 * sizeof(E)) Two {
+    E first, second;
+  };
+#pragma unroll
+  for (int n = 0; n < NT; ++n) {
+    const int channel = 8 * n + 2 * t;
+    const Two two{from_float<E>(x[2 * n]), from_float<E>(x[2 * n + 1])};
+    if (width % 2 == 0) {  // aligned
+      if (channel < width) *reinterpret_cast<Two*>(row + channel) = two;
+    } else {
+      if (channel < width) row[channel] = two.first;
+      if (channel + 1 < width) row[channel + 1] = two.second;
+    }
+  }
+}
+/// The row's first element; that of row 0 for a row beyond the end, which is loaded and not used.
+template <class T>
+__device__ __forceinline__ T* row_of(T* rows, int m, bool there, int width) {
+  return rows + (there ? static_cast<std::int64_t>(m) * width : 0);
+}
+
 /// residual_norm() of the branch c + bias, for this warp's rows, which begin at `row`.
 template <class E, int NT>
 __device__ __forceinline__ void residual_norm_tile(const ResidualNorm<E>& p, const float* bias, int row,
                                                    float (*c)[4]) {
   const int lane = static_cast<int>(threadIdx.x % 32), t = lane % 4;
+  float branch_bias[2 * NT] = {}, weight[2 * NT], norm_bias[2 * NT], value[2][2 * NT];
+  if (bias != nullptr) load_channels<NT>(bias, p.width, branch_bias);
+  if (p.weight != nullptr) {
+    load_channels<NT>(p.weight, p.width, weight);
+    load_channels<NT>(p.bias, p.width, norm_bias);
+  }
+#pragma unroll
+  for (int r = 0; r < 2; ++r) {
+    const int m = row + lane / 4 + 8 * r;
+    load_channels<NT>(row_of(p.x, m, m < p.rows, p.width), p.width, value[r]);
+  }
 #pragma unroll
   for (int r = 0; r < 2; ++r) {
     const int m = row + lane / 4 + 8 * r;
     const bool there = m < p.rows;  // all lanes take part in the sums
-    const std::int64_t first = static_cast<std::int64_t>(m) * p.width;
     const std::uint32_t kept = kept_channels<NT>(p.dropout, there ? p.token[m] : TokenPlace{}, p.width);
     float total = 0;
 #pragma unroll
-    for (int n = 0; n < NT && there; ++n) {
-      const int channel = 8 * n + 2 * t;
-#pragma unroll
-      for (int x = 0; x < 2; ++x) {
-        float& value = c[n][2 * r + x];
-        if (channel + x >= p.width) continue;
-        const float keep = (kept >> (2 * n + x) & 1) != 0 ? p.dropout.scale : 0.0f;
-        value = p.x[first + channel + x] + keep * (value + (bias == nullptr ? 0.0f : bias[channel + x]));
-        p.sum[first + channel + x] = value;
-        total += value;
-      }
+    for (int k = 0; k < 2 * NT; ++k) {
+      const float keep = (kept >> k & 1) != 0 ? p.dropout.scale : 0.0f;
+      value[r][k] += keep * (c[k / 2][2 * r + k % 2] + branch_bias[k]);  // zero beyond the width
+      total += value[r][k];
     }
+    if (there) store_channels<float, NT>(row_of(p.sum, m, there, p.width), p.width, value[r]);
     if (p.weight == nullptr) continue;
     const float mean = quad_sum(total) / static_cast<float>(p.width);
     float square = 0;
 #pragma unroll
-    for (int n = 0; n < NT; ++n)
-#pragma unroll
-      for (int x = 0; x < 2; ++x) {
-        const float off = c[n][2 * r + x] - mean;
-        if (8 * n + 2 * t + x < p.width) square += off * off;
-      }
+    for (int k = 0; k < 2 * NT; ++k) {
+      const float off = value[r][k] - mean;
+      if (8 * (k / 2) + 2 * t + k % 2 < p.width) square += off * off;
+    }
     const float scale = rsqrtf(quad_sum(square) / static_cast<float>(p.width) + static_cast<float>(kLayerNormEpsilon));
     if (!there) continue;
 #pragma unroll
-    for (int n = 0; n < NT; ++n)
-#pragma unroll
-      for (int x = 0; x < 2; ++x) {
-        const int channel = 8 * n + 2 * t + x;
-        if (channel >= p.width) continue;
-        const float value = (c[n][2 * r + x] - mean) * scale * p.weight[channel] + p.bias[channel];
-        if (p.normed != nullptr) p.normed[first + channel] = from_float<E>(value);
-        if (p.normed32 != nullptr) p.normed32[first + channel] = value;
-      }
+    for (int k = 0; k < 2 * NT; ++k) value[r][k] = (value[r][k] - mean) * scale * weight[k] + norm_bias[k];
+    if (p.normed != nullptr) store_channels<E, NT>(row_of(p.normed, m, there, p.width), p.width, value[r]);
+    if (p.normed32 != nullptr) store_channels<float, NT>(row_of(p.normed32, m, there, p.width), p.width, value[r]);
     if (t == 0) p.statistics[m] = {mean, scale};
   }
 }
@@ -103,33 +141,40 @@ __device__ __forceinline__ void norm_gradient_tile(const NormGradient<E>& p, int
                                                    float* sums) {
   const int lane = static_cast<int>(threadIdx.x % 32), t = lane % 4, warp = static_cast<int>(threadIdx.x / 32);
   const int warps = static_cast<int>(blockDim.x / 32);
+  float weight[2 * NT], unit[2][2 * NT], dx[2][2 * NT] = {};
+  float2 statistics[2];
+  load_channels<NT>(p.weight, p.width, weight);
+#pragma unroll
+  for (int r = 0; r < 2; ++r) {
+    const int m = row + lane / 4 + 8 * r;
+    const bool there = m < p.rows;
+    statistics[r] = p.statistics[there ? m : 0];
+    load_channels<NT>(row_of(p.sum, m, there, p.width), p.width, unit[r]);
+    if (p.accumulate) load_channels<NT>(row_of(p.dx, m, there, p.width), p.width, dx[r]);
+  }
   float total[2] = {}, product[2] = {};
 #pragma unroll
-  for (int n = 0; n < NT; ++n)
+  for (int k = 0; k < 2 * NT; ++k) {
+    const int channel = 8 * (k / 2) + 2 * t + k % 2;
+    float dweight = 0, dbias = 0;
 #pragma unroll
-    for (int x = 0; x < 2; ++x) {
-      const int channel = 8 * n + 2 * t + x;
-      float dweight = 0, dbias = 0;
-#pragma unroll
-      for (int r = 0; r < 2; ++r) {
-        const int m = row + lane / 4 + 8 * r;
-        if (m >= p.rows || channel >= p.width) continue;
-        const float2 at = p.statistics[m];
-        const float dy = c[n][2 * r + x],
-                    unit = (p.sum[static_cast<std::int64_t>(m) * p.width + channel] - at.x) * at.y;
-        total[r] += dy * p.weight[channel];
-        product[r] += dy * p.weight[channel] * unit;
-        dweight += dy * unit;
-        dbias += dy;
-      }
-      for (int mask = 4; mask < 32; mask *= 2) {  // over the warp's rows
-        dweight += __shfl_xor_sync(0xFFFFFFFFu, dweight, mask);
-        dbias += __shfl_xor_sync(0xFFFFFFFFu, dbias, mask);
-      }
-      if (lane / 4 > 0) continue;
-      sums[warp * 8 * NT + channel] = dweight;
-      sums[(warps + warp) * 8 * NT + channel] = dbias;
+    for (int r = 0; r < 2; ++r) {
+      unit[r][k] = (unit[r][k] - statistics[r].x) * statistics[r].y;
+      if (row + lane / 4 + 8 * r >= p.rows || channel >= p.width) continue;
+      const float dy = c[k / 2][2 * r + k % 2];
+      total[r] += dy * weight[k];
+      product[r] += dy * weight[k] * unit[r][k];
+      dweight += dy * unit[r][k];
+      dbias += dy;
     }
+    for (int mask = 4; mask < 32; mask *= 2) {  // over the warp's rows
+      dweight += __shfl_xor_sync(0xFFFFFFFFu, dweight, mask);
+      dbias += __shfl_xor_sync(0xFFFFFFFFu, dbias, mask);
+    }
+    if (lane / 4 > 0) continue;
+    sums[warp * 8 * NT + channel] = dweight;
+    sums[(warps + warp) * 8 * NT + channel] = dbias;
+  }
 #pragma unroll
   for (int r = 0; r < 2; ++r) {
     total[r] = quad_sum(total[r]) / static_cast<float>(p.width);
@@ -139,23 +184,14 @@ __device__ __forceinline__ void norm_gradient_tile(const NormGradient<E>& p, int
     const std::uint32_t kept =
         p.dropped == nullptr ? 0 : kept_channels<NT>(p.dropout, there ? p.token[m] : TokenPlace{}, p.width);
     if (!there) continue;
-    const std::int64_t first = static_cast<std::int64_t>(m) * p.width;
-    const float2 at = p.statistics[m];
 #pragma unroll
-    for (int n = 0; n < NT; ++n) {
-      const int channel = 8 * n + 2 * t;
+    for (int k = 0; k < 2 * NT; ++k)
+      dx[r][k] += statistics[r].y * (c[k / 2][2 * r + k % 2] * weight[k] - total[r] - unit[r][k] * product[r]);
+    store_channels<float, NT>(row_of(p.dx, m, there, p.width), p.width, dx[r]);
+    if (p.dropped == nullptr) continue;
 #pragma unroll
-      for (int x = 0; x < 2; ++x) {
-        if (channel + x >= p.width) continue;
-        const std::int64_t k = first + channel + x;
-        const float unit = (p.sum[k] - at.x) * at.y,
-                    slope = at.y * (c[n][2 * r + x] * p.weight[channel + x] - total[r] - unit * product[r]);
-        const float dx = p.accumulate ? p.dx[k] + slope : slope;
-        p.dx[k] = dx;
-        if (p.dropped != nullptr)
-          p.dropped[k] = from_float<E>((kept >> (2 * n + x) & 1) != 0 ? p.dropout.scale * dx : 0.0f);
-      }
-    }
+    for (int k = 0; k < 2 * NT; ++k) dx[r][k] = (kept >> k & 1) != 0 ? p.dropout.scale * dx[r][k] : 0.0f;
+    store_channels<E, NT>(row_of(p.dropped, m, there, p.width), p.width, dx[r]);
   }
   __syncthreads();
   for (int e = static_cast<int>(threadIdx.x); e < 2 * p.width; e += static_cast<int>(blockDim.x)) {

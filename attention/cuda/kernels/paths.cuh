@@ -113,7 +113,7 @@ __global__ void __launch_bounds__(kPathThreads) path_values_kernel(PathTask p) {
 /// Overwrites `slope` [as values]. Block s adds its molecules s, s + gridDim.x, ... to part s of [gridDim.x, hops, bond
 /// ids, H].
 __global__ void __launch_bounds__(kPathThreads) path_gradient_kernel(PathTask p, float* slope, float* parts) {
-  const int levels = p.hops;
+  const int levels = p.hops, lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
   float* part = parts + static_cast<std::int64_t>(blockIdx.x) * p.hops * p.bond_ids * p.heads;
   for (int e = static_cast<int>(threadIdx.x); e < levels * p.heads; e += kPathThreads)  // one thread per level and head
     for (int id = 0; id < p.bond_ids; ++id) part[(e / p.heads * p.bond_ids + id) * p.heads + e % p.heads] = 0;
@@ -137,18 +137,21 @@ __global__ void __launch_bounds__(kPathThreads) path_gradient_kernel(PathTask p,
       }
       __syncthreads();
     }
-    for (int e = static_cast<int>(threadIdx.x); e < levels * p.heads; e += kPathThreads) {
-      const int level = e / p.heads + 1, h = e % p.heads;
-      if (level > m.longest) continue;
-      for (int k = 0; k < pairs; ++k) {
-        const PathPair pair(p, m, k);
-        if (pair.level != level) continue;
-        const float value = pair.at(slope, h, pair.j);
-        pair.predecessors(pair.j, level, [&](int, int bond, float weight) {
-          part[((level - 1) * p.bond_ids + bond) * p.heads + h] += weight * value;
-        });
+    // A warp has a level. It searches the pairs with all lanes, and adds each pair it finds with one lane per head.
+    for (int level = warp + 1; level <= levels && level <= m.longest; level += kPathThreads / 32)
+      for (int first = 0; first < pairs; first += 32) {
+        const int mine = first + lane;
+        std::uint32_t found = __ballot_sync(0xFFFFFFFFu, mine < pairs && PathPair(p, m, mine).level == level);
+        for (; found != 0; found &= found - 1) {
+          const PathPair pair(p, m, first + __ffs(static_cast<int>(found)) - 1);
+          for (int h = lane; h < p.heads; h += 32) {
+            const float value = pair.at(slope, h, pair.j);
+            pair.predecessors(pair.j, level, [&](int, int bond, float weight) {
+              part[((level - 1) * p.bond_ids + bond) * p.heads + h] += weight * value;
+            });
+          }
+        }
       }
-    }
     __syncthreads();
   }
 }

@@ -2,17 +2,17 @@
 // factor, column sums, LayerNorm.
 //
 // A block of four warps computes 64 rows x 8*NT columns; each warp has 16 rows. Both operands pass through shared
-// memory with the depth innermost, 16 at a time, so one kernel computes y = x W^T, dx = dy W and dW = dy^T x: only the
-// strides differ. The accumulators have the layout of mma.sync: lane 4*g + t has rows g and g + 8, columns 2t and 2t +
-// 1 of every eight.
+// memory with the depth innermost, 8*NT at a time (the whole depth of the products of a model of this width), so one
+// kernel computes y = x W^T, dx = dy W and dW = dy^T x: only the strides differ. The accumulators have the layout of
+// mma.sync: lane 4*g + t has rows g and g + 8, columns 2t and 2t + 1 of every eight.
 #pragma once
 
 #include "attention/cuda/kernels/norm_tile.cuh"
-#include "attention/spec/precision.hpp"
+#include "attention/cuda/kernels/product_stage.cuh"
 
 namespace molgraph::cuda {
 
-inline constexpr int kProductRows = 64, kProductDepth = 16, kProductThreads = 128, kProductsPerLaunch = 2;
+inline constexpr int kProductRows = 64, kProductsPerLaunch = 2;
 
 /// y(m, n) = sum over k of a(m, k) b(k, n), followed by the operations below that are not null, in this order.
 template <class E>
@@ -42,7 +42,7 @@ struct Product {
 template <class E>
 struct ProductGroup {
   Product<E> of[kProductsPerLaunch];
-  __device__ __forceinline__ const Product<E>& at(int k) const { return of[k]; }
+  __host__ __device__ __forceinline__ const Product<E>& at(int k) const { return of[k]; }
 };
 
 /// Gradients dW = dy^T x and dbias of many layers with the same rows.
@@ -74,99 +74,90 @@ struct WeightGradients {
   }
 };
 
-/// Distance of two lines in shared memory, chosen so that the loads of fragments use all banks once.
+/// Eight neighbouring elements of a row, of which the first `count` exist.
 template <class E>
-inline constexpr int kLine = std::is_same_v<E, float> ? 20 : 24;
-
-/// c (+)= the product, of depth 16, of this warp's 16 lines of a with all 8*NT lines of b.
-template <class E, Precision M, int NT>
-__device__ __forceinline__ void multiply_tile(const E* a, const E* b, float (*c)[4]) {
-  const int lane = static_cast<int>(threadIdx.x % 32), g = lane / 4, t = lane % 4;
-  const E *a0 = a + g * kLine<E>, *a1 = a0 + 8 * kLine<E>;
-  if constexpr (M == Precision::bf16) {
-    const auto pair = [](const E* from) {  // aligned neighbours
-      std::uint32_t word;
-      memcpy(&word, from, sizeof word);
-      return word;
-    };
-    const std::uint32_t left[4] = {pair(a0 + 2 * t), pair(a1 + 2 * t), pair(a0 + 2 * t + 8), pair(a1 + 2 * t + 8)};
+__device__ __forceinline__ void load_eight(const E* from, int count, float (&x)[8]) {
+  constexpr int kEach = 16 / static_cast<int>(sizeof(E));
+  E element[8];
+  if (count == 8 && reinterpret_cast<std::uintptr_t>(from) % 16 == 0) {
 #pragma unroll
-    for (int n = 0; n < NT; ++n) {
-      const E* line = b + (8 * n + g) * kLine<E> + 2 * t;
-      const std::uint32_t right[2] = {pair(line), pair(line + 8)};
-      mma(c[n], left, right);
-    }
-  } else if constexpr (M == Precision::tf32) {
-    for (int k = t; k < kProductDepth; k += 8) {
-      const float left[4] = {a0[k], a1[k], a0[k + 4], a1[k + 4]};
-#pragma unroll
-      for (int n = 0; n < NT; ++n) {
-        const E* line = b + (8 * n + g) * kLine<E> + k;
-        const float right[2] = {line[0], line[4]};
-        mma(c[n], left, right);
-      }
+    for (int u = 0; u < 8; u += kEach) {
+      const float4 group = *reinterpret_cast<const float4*>(from + u);
+      memcpy(element + u, &group, sizeof group);
     }
   } else {
-    for (int k = 0; k < kProductDepth; ++k)
 #pragma unroll
-      for (int n = 0; n < NT; ++n) {
-        const E* line = b + (8 * n + 2 * t) * kLine<E> + k;
-        c[n][0] += a0[k] * line[0];
-        c[n][1] += a0[k] * line[kLine<E>];
-        c[n][2] += a1[k] * line[0];
-        c[n][3] += a1[k] * line[kLine<E>];
-      }
+    for (int u = 0; u < 8; ++u) element[u] = u < count ? from[u] : from_float<E>(0.0f);
+  }
+#pragma unroll
+  for (int u = 0; u < 8; ++u) x[u] = to_float(element[u]);
+}
+template <class E>
+__device__ __forceinline__ void store_eight(E* to, int count, const float (&x)[8]) {
+  constexpr int kEach = 16 / static_cast<int>(sizeof(E));
+  E element[8];
+#pragma unroll
+  for (int u = 0; u < 8; ++u) element[u] = from_float<E>(x[u]);
+  if (count == 8 && reinterpret_cast<std::uintptr_t>(to) % 16 == 0) {
+#pragma unroll
+    for (int u = 0; u < 8; u += kEach) {
+      float4 group;
+      memcpy(&group, element + u, sizeof group);
+      *reinterpret_cast<float4*>(to + u) = group;
+    }
+  } else {
+#pragma unroll
+    for (int u = 0; u < 8; ++u)
+      if (u < count) to[u] = element[u];
   }
 }
 
-/// Elements that a thread loads from a [lines, 16] part of an operand; zero beyond the ends.
-template <class E, int Count>
-struct Carried {
-  E element[Count];
+/// Which of eight neighbouring channels of a token dropout keeps: bit u.
+__device__ __forceinline__ std::uint32_t kept_eight(const Dropout& dropout, const TokenPlace& token, int width,
+                                                    int channel) {
+  if (dropout.threshold == 0) return 0xFF;
+  const std::uint32_t first = token.index * static_cast<std::uint32_t>(width) + static_cast<std::uint32_t>(channel),
+                      blocks = first % 8 == 0 ? 1 : 2;
+  std::uint32_t kept = 0, words[4];
+#pragma unroll 1
+  for (std::uint32_t k = 0; k < blocks; ++k) {
+    draw_block(*dropout.key, token.row, dropout.place, first / 8 + k, words);
+    for (std::uint32_t e = 0; e < 8; ++e)
+      kept |= static_cast<std::uint32_t>(pick_draw(words, e) >= dropout.threshold) << (8 * k + e);
+  }
+  return kept >> first % 8 & 0xFF;
+}
 
-  // Neighbouring threads load neighbouring elements in memory.
-  __device__ __forceinline__ static void place(int e, int lines, bool depth_first, int* line, int* k) {
-    const int at = static_cast<int>(threadIdx.x) + e * kProductThreads;
-    *line = depth_first ? at / kProductDepth : at % lines;
-    *k = depth_first ? at % kProductDepth : at / lines;
-  }
-  __device__ __forceinline__ void fetch(const E* from, std::int64_t line_stride, std::int64_t depth_stride, int lines,
-                                        int first_line, int last_line, int first_k, int last_k) {
-    for (int e = 0; e < Count; ++e) {
-      int line, k;
-      place(e, lines, depth_stride == 1, &line, &k);
-      line += first_line;
-      k += first_k;
-      element[e] = line < last_line && k < last_k ? from[line * line_stride + k * depth_stride] : from_float<E>(0.0f);
-    }
-  }
-  template <Precision M>
-  __device__ __forceinline__ void store(E* to, std::int64_t depth_stride, int lines) const {
-    for (int e = 0; e < Count; ++e) {
-      int line, k;
-      place(e, lines, depth_stride == 1, &line, &k);
-      if constexpr (M == Precision::tf32) to[line * kLine<E> + k] = round_to_tf32(element[e]);  // rounded only here
-      else to[line * kLine<E> + k] = element[e];
-    }
-  }
-};
-
+/// The operations of `p` on the elements (m, n) to (m, n + 7), and the stores.
 template <class E>
-__device__ __forceinline__ void finish_element(const Product<E>& p, int m, int n, float value,
-                                               std::int64_t slice_offset) {
-  if (m >= p.rows || n >= p.columns) return;
+__device__ __forceinline__ void finish_eight(const Product<E>& p, int m, int n, float (&value)[8],
+                                             std::int64_t slice_offset) {
+  const int count = p.columns - n < 8 ? p.columns - n : 8;
   const std::int64_t at = static_cast<std::int64_t>(m) * p.columns + n;
-  if (p.bias != nullptr) value += p.bias[n];
-  if (p.gelu || p.slope != nullptr) {
-    float slope;
-    value = gelu(value, &slope);
-    const float keep = p.dropout.threshold == 0 ? 1.0f : keep_factor(p.dropout, p.token[m], p.columns, n);
-    value *= keep;
-    if (p.slope != nullptr) p.slope[at] = from_float<E>(slope * keep);
+  float other[8];
+  if (p.bias != nullptr) {
+    load_eight(p.bias + n, count, other);
+#pragma unroll
+    for (int u = 0; u < 8; ++u) value[u] += other[u];
   }
-  if (p.factor != nullptr) value *= to_float(p.factor[at]);
-  if (p.y != nullptr) p.y[at] = from_float<E>(value);
-  if (p.y32 != nullptr) p.y32[slice_offset + at] = value;
+  if (p.gelu || p.slope != nullptr) {
+    const std::uint32_t kept = p.dropout.threshold == 0 ? 0xFF : kept_eight(p.dropout, p.token[m], p.columns, n);
+    const float scale = p.dropout.threshold == 0 ? 1.0f : p.dropout.scale;
+#pragma unroll
+    for (int u = 0; u < 8; ++u) {
+      const float keep = (kept >> u & 1) != 0 ? scale : 0.0f;
+      value[u] = gelu(value[u], &other[u]) * keep;
+      other[u] *= keep;
+    }
+    if (p.slope != nullptr) store_eight(p.slope + at, count, other);
+  }
+  if (p.factor != nullptr) {
+    load_eight(p.factor + at, count, other);
+#pragma unroll
+    for (int u = 0; u < 8; ++u) value[u] *= other[u];
+  }
+  if (p.y != nullptr) store_eight(p.y + at, count, value);
+  if (p.y32 != nullptr) store_eight(p.y32 + slice_offset + at, count, value);
 }
 
 template <class E, Precision M, int NT, class Group>
@@ -177,41 +168,56 @@ __global__ void __launch_bounds__(kProductThreads) product_kernel(Group group, i
   const int first_row = static_cast<int>(blockIdx.x) * kProductRows,
             first_column = static_cast<int>(blockIdx.y) * kColumns;
   if (first_row >= p.rows || first_column >= p.columns || slice >= p.slices) return;
-  const int share = ((p.depth + p.slices - 1) / p.slices + kProductDepth - 1) / kProductDepth * kProductDepth;
-  const int first_k = slice * share, last_k = first_k + share < p.depth ? first_k + share : p.depth;
+  const int share = slice_depth<NT>(p.depth, p.slices), first_k = slice * share,
+            last_k = first_k + share < p.depth ? first_k + share : p.depth;
 
   extern __shared__ __align__(16) unsigned char memory[];
-  E *a = reinterpret_cast<E*>(memory), *b = a + kProductRows * kLine<E>;
-  Carried<E, kProductRows * kProductDepth / kProductThreads> next_a;
-  Carried<E, kColumns * kProductDepth / kProductThreads> next_b;
+  E *a = reinterpret_cast<E*>(memory), *b = a + kProductRows * kLine<E, NT>;
+  Carried<E, kProductRows, NT> next_a;
+  Carried<E, kColumns, NT> next_b;
   float c[NT][4] = {};
   float row_sum = 0;
   const auto fetch = [&](int k) {
-    next_a.fetch(p.a, p.a_row, p.a_depth, kProductRows, first_row, p.rows, k, last_k);
-    next_b.fetch(p.b, p.b_column, p.b_depth, kColumns, first_column, p.columns, k, last_k);
+    next_a.fetch(p.a, p.a_row, p.a_depth, first_row, p.rows, k, last_k);
+    next_b.fetch(p.b, p.b_column, p.b_depth, first_column, p.columns, k, last_k);
   };
   if (first_k < last_k) fetch(first_k);
-  for (int k = first_k; k < last_k; k += kProductDepth) {
-    next_a.template store<M>(a, p.a_depth, kProductRows);
-    next_b.template store<M>(b, p.b_depth, kColumns);
+#pragma unroll 1
+  for (int k = first_k; k < last_k; k += kStage<NT>) {
+    next_a.template store<M>(a, p.a_depth);
+    next_b.template store<M>(b, p.b_depth);
     __syncthreads();
-    if (k + kProductDepth < last_k) fetch(k + kProductDepth);  // loads while the tile is multiplied
-    multiply_tile<E, M, NT>(a + (threadIdx.x / 32) * 16 * kLine<E>, b, c);
+    if (k + kStage<NT> < last_k) fetch(k + kStage<NT>);  // loads while the stage is multiplied
+    multiply_stage<E, M, NT>(a + (threadIdx.x / 32) * 16 * kLine<E, NT>, b, c);
     if (p.row_sums != nullptr && first_column == 0 && threadIdx.x < kProductRows)
-      for (int x = 0; x < kProductDepth; ++x) row_sum += to_float(a[threadIdx.x * kLine<E> + x]);
+      for (int x = 0; x < kStage<NT>; x += 8) {
+        float element[8];
+        load_eight(a + threadIdx.x * kLine<E, NT> + x, 8, element);
+        for (int u = 0; u < 8; ++u) row_sum += element[u];
+      }
     __syncthreads();
   }
   const int lane = static_cast<int>(threadIdx.x % 32), warp_row = first_row + static_cast<int>(threadIdx.x / 32) * 16,
-            m = warp_row + lane / 4;
+            tile_line = kColumns + 4;
   if (p.norm.sum != nullptr) return residual_norm_tile<E, NT>(p.norm, p.bias, warp_row, c);
   if (p.norm_gradient.sum != nullptr)
     return norm_gradient_tile<E, NT>(p.norm_gradient, warp_row, c, static_cast<int>(blockIdx.x),
                                      reinterpret_cast<float*>(memory));
+  // Through shared memory, where every warp has its own rows, to groups of eight columns per lane.
+  auto* tile = reinterpret_cast<float*>(memory) + (threadIdx.x / 32) * 16 * tile_line;
 #pragma unroll
   for (int n = 0; n < NT; ++n)
 #pragma unroll
-    for (int x = 0; x < 4; ++x)
-      finish_element(p, m + x / 2 * 8, first_column + 8 * n + lane % 4 * 2 + x % 2, c[n][x], slice * p.slice_stride);
+    for (int x = 0; x < 4; ++x) tile[(lane / 4 + x / 2 * 8) * tile_line + 8 * n + lane % 4 * 2 + x % 2] = c[n][x];
+  __syncwarp();
+#pragma unroll 1
+  for (int e = lane; e < 16 * NT; e += 32) {
+    const int row = e / NT, column = e % NT * 8;
+    if (warp_row + row >= p.rows || first_column + column >= p.columns) continue;
+    float value[8];
+    load_eight(tile + row * tile_line + column, 8, value);
+    finish_eight(p, warp_row + row, first_column + column, value, slice * p.slice_stride);
+  }
   if (p.row_sums != nullptr && first_column == 0 && threadIdx.x < kProductRows &&
       first_row + static_cast<int>(threadIdx.x) < p.rows)
     p.row_sums[slice * p.slice_stride + first_row + threadIdx.x] = row_sum;
@@ -229,7 +235,7 @@ void launch_products(Stream stream, const Group& group, int count) {
   }
   grid.z = static_cast<unsigned>(count * slices);
   launch(stream, product_kernel<E, M, NT, Group>, grid, dim3(kProductThreads),
-         (kProductRows + 8 * NT) * kLine<E> * sizeof(E), group, slices);
+         (kProductRows + 8 * NT) * kLine<E, NT> * sizeof(E), group, slices);
 }
 
 /// Computes `count` independent products, at most as many as the group holds, in one launch.
@@ -254,30 +260,36 @@ void multiply(Stream stream, Precision precision, const Product<E>& product) {
 
 // --- operations after a wide product that the library computed, in a separate pass ---
 
-inline constexpr int kFinishThreads = 256;
+inline constexpr int kFinishThreads = 256, kRowSumThreads = 1024;
 
+/// A thread has eight columns of a row.
 template <class E>
 __global__ void __launch_bounds__(kFinishThreads) finish_kernel(Product<E> p, const float* raw) {
   const std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * kFinishThreads + threadIdx.x;
-  if (at >= static_cast<std::int64_t>(p.rows) * p.columns) return;
-  finish_element(p, static_cast<int>(at / p.columns), static_cast<int>(at % p.columns), raw[at], 0);
+  const int groups = (p.columns + 7) / 8;
+  if (at >= static_cast<std::int64_t>(p.rows) * groups) return;
+  const int m = static_cast<int>(at / groups), n = static_cast<int>(at % groups) * 8;
+  float value[8];
+  load_eight(raw + static_cast<std::int64_t>(m) * p.columns + n, p.columns - n < 8 ? p.columns - n : 8, value);
+  finish_eight(p, m, n, value, 0);
 }
-/// Sums of a over the depth, for 32 of its rows. Each of eight warps has every eighth part of the depth. The warps'
-/// sums are added in order.
+/// Sums of a over the depth, for 32 of its rows. Warp w adds every 32nd part of the depth. The warps' sums are added in
+/// order.
 template <class E>
-__global__ void __launch_bounds__(kFinishThreads) row_sums_kernel(Product<E> p) {
+__global__ void __launch_bounds__(kRowSumThreads) row_sums_kernel(Product<E> p) {
+  constexpr int kWarps = kRowSumThreads / 32;
   extern __shared__ __align__(16) unsigned char memory[];
   auto* sums = reinterpret_cast<float*>(memory);
   const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32),
             m = static_cast<int>(blockIdx.x) * 32 + lane;
   float sum = 0;
-  for (int k = warp; m < p.rows && k < p.depth; k += kFinishThreads / 32)
-    sum += to_float(p.a[m * p.a_row + k * p.a_depth]);
+#pragma unroll 8
+  for (int k = warp; k < p.depth; k += kWarps) sum += m < p.rows ? to_float(p.a[m * p.a_row + k * p.a_depth]) : 0.0f;
   sums[threadIdx.x] = sum;
   __syncthreads();
   if (warp > 0 || m >= p.rows) return;
   float total = 0;
-  for (int w = 0; w < kFinishThreads / 32; ++w) total += sums[w * 32 + lane];
+  for (int w = 0; w < kWarps; ++w) total += sums[w * 32 + lane];
   p.row_sums[m] = total;
 }
 
