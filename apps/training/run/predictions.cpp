@@ -88,12 +88,12 @@ std::vector<double> deviation_of(const std::vector<const std::vector<double>*>& 
   return deviation;
 }
 
-std::vector<double> mean_predictions(const LoadedData& data, std::size_t molecules) {
+std::vector<double> mean_predictions(const LoadedData& data, const Split& split, std::size_t molecules) {
   const Task& task = data.set.task;
   const std::size_t targets = task.names.size(), outputs = static_cast<std::size_t>(task.num_outputs()),
                     classes = outputs / targets;
   std::vector<double> sum(outputs), count(targets);
-  for (const std::int64_t g : data.split.train)
+  for (const std::int64_t g : split.train)
     data.set.labels_of(g, [&](std::size_t t, double label, std::int8_t bound) {
       if (bound != 0) return;
       if (task.kind == TaskKind::multiclass) sum[t * classes + static_cast<std::size_t>(label)] += 1;
@@ -109,7 +109,7 @@ std::vector<double> mean_predictions(const LoadedData& data, std::size_t molecul
 bool is_measured(const LoadedData& data, std::size_t part) { return part > 0 || data.set.computed_targets.empty(); }
 
 AllPredictions predict_all(const PredictFunction& run, const PackOptions& pack, const LoadedData& data,
-                           const RunControl& control) {
+                           const Split& split, const RunControl& control) {
   AllPredictions all;
   const WorkInProgress work(control, kPredictingWork, "molecules", data.set.size());
   const auto predicted = [&](const std::vector<std::int64_t>& molecules) {
@@ -118,8 +118,8 @@ AllPredictions predict_all(const PredictFunction& run, const PackOptions& pack, 
     return values;
   };
   for (std::size_t p = 0; p < all.parts.size(); ++p)
-    if (is_measured(data, p)) all.parts[p] = predicted(*parts_of(data.split)[p]);
-  all.calibration = predicted(data.split.calibration);
+    if (is_measured(data, p)) all.parts[p] = predicted(*parts_of(split)[p]);
+  all.calibration = predicted(split.calibration);
   for (const auto& [name, molecules] : data.hidden_parts) {
     std::vector<std::int64_t> present;
     for (const std::int64_t g : molecules)
@@ -133,10 +133,10 @@ AllPredictions predict_all(const PredictFunction& run, const PackOptions& pack, 
   return all;
 }
 
-void write_submissions(const std::string& folder, const LoadedData& data, const AllPredictions& predictions,
-                       const RunControl& control) {
+void write_submissions(const std::string& folder, const LoadedData& data, const Split& split,
+                       const AllPredictions& predictions, const RunControl& control) {
   if (data.set.task.num_outputs() != 1) return;
-  const TargetStatistics train = target_statistics(data.set, data.split.train);
+  const TargetStatistics train = target_statistics(data.set, split.train);
   for (const auto& [part, predicted] : predictions.hidden) {
     std::vector<float> values(predicted.begin(), predicted.end());
     std::int64_t missing = 0;

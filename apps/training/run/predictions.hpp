@@ -57,19 +57,19 @@ struct AllPredictions {
 std::vector<double> deviation_of(const std::vector<const std::vector<double>*>& models);
 
 /// Predictions [n, outputs] of the mean predictor, the same for each of `molecules`: the mean of the exact labels in
-/// the training set, for classes their frequencies. NaN for a target without exact labels.
-std::vector<double> mean_predictions(const LoadedData& data, std::size_t molecules);
+/// the training set of `split`, for classes their frequencies. NaN for a target without exact labels.
+std::vector<double> mean_predictions(const LoadedData& data, const Split& split, std::size_t molecules);
 
 /// False for the training set of computed targets: evaluating it costs as much as an epoch and is of little use.
 bool is_measured(const LoadedData& data, std::size_t part);
 
 /// Predicts all measured sets (is_measured()); `output_scale` remains empty. Throws Stopped.
 AllPredictions predict_all(const PredictFunction& run, const PackOptions& pack, const LoadedData& data,
-                           const RunControl& control);
+                           const Split& split, const RunControl& control);
 
 /// Writes OGB-LSC submissions, FOLDER/y_pred_*.npz: y_pred, float32, in table order. A row without a molecule gets the
 /// training mean. Writes nothing if there are no hidden sets.
-void write_submissions(const std::string& folder, const LoadedData& data, const AllPredictions& predictions,
-                       const RunControl& control);
+void write_submissions(const std::string& folder, const LoadedData& data, const Split& split,
+                       const AllPredictions& predictions, const RunControl& control);
 
 }  // namespace molgraph

@@ -32,11 +32,12 @@ void set_shares(const std::vector<double>& shares, std::vector<BlendTarget>& tar
 }
 
 /// Shares chosen on the validation set. `of_model` [valid, outputs].
-Shares choose(Metric metric, const LoadedData& data, const Baselines& baselines, const std::vector<double>& of_model) {
+Shares choose(Metric metric, const LoadedData& data, const Split& split, const Baselines& baselines,
+              const std::vector<double>& of_model) {
   std::vector<std::vector<double>> said{of_model};
   if (baselines.trees) said.push_back(baselines.of_trees[1]);
   if (baselines.process) said.push_back(baselines.of_process[1]);
-  const auto all = choose_shares(metric, data.set.task, said, targets_of(data.set, data.split.valid));
+  const auto all = choose_shares(metric, data.set.task, said, targets_of(data.set, split.valid));
   const std::vector<double> none(data.set.task.names.size());
   return {all[0], baselines.trees ? all[1] : none, baselines.process ? all.back() : none};
 }
@@ -158,11 +159,11 @@ BaselineOptions RunBaselines::baseline_options() const {
   return {.seed = resolved_.options.training.seed, .threads = run_.threads, .control = run_.control};
 }
 
-void RunBaselines::blend(const LoadedData& data, const Baselines& baselines, AllPredictions& predictions,
-                         const std::string& folder) {
-  const Shares shares = choose(resolved_.trainer.metric, data, baselines, predictions.parts[1]);
+void RunBaselines::blend(const LoadedData& data, const Split& split, const Baselines& baselines,
+                         AllPredictions& predictions, const std::string& folder) {
+  const Shares shares = choose(resolved_.trainer.metric, data, split, baselines, predictions.parts[1]);
   model_shares_ = shares.of_model;
-  const std::vector<std::int64_t> known = known_molecules(data.split);
+  const std::vector<std::int64_t> known = known_molecules(split);
   Partners partners;
   const auto predict_trees = [&](const std::vector<std::int64_t>& molecules) {
     return partners.trees ? tree_predictions(*partners.trees, *rows_, molecules, run_.threads) : std::vector<double>();
@@ -174,7 +175,7 @@ void RunBaselines::blend(const LoadedData& data, const Baselines& baselines, All
   };
   // Predictions of the partner in use for the training, test and calibration set.
   const auto of_parts = [&](const auto& predict) {
-    return PartPredictions{predict(data.split.train), predict(data.split.test), predict(data.split.calibration)};
+    return PartPredictions{predict(split.train), predict(split.test), predict(split.calibration)};
   };
   PartPredictions of_trees, of_process;
   bool rejected = false;
@@ -185,7 +186,7 @@ void RunBaselines::blend(const LoadedData& data, const Baselines& baselines, All
       of_trees = of_parts(predict_trees);
     };
     use(refit_trees(baselines, *rows_, data.set, known, baseline_options()));
-    if (is_rejected(kTreesName, data, baselines.of_trees, of_trees)) use(*baselines.trees), rejected = true;
+    if (is_rejected(kTreesName, data, split, baselines.of_trees, of_trees)) use(*baselines.trees), rejected = true;
     else knows_valid_ = true;
   }
   if (baselines.process) {
@@ -195,7 +196,8 @@ void RunBaselines::blend(const LoadedData& data, const Baselines& baselines, All
       of_process = of_parts(predict_process);
     };
     use(refit_process(baselines, *rows_, data.set, known, baseline_options()));
-    if (is_rejected(kProcessName, data, baselines.of_process, of_process)) use(*baselines.process), rejected = true;
+    if (is_rejected(kProcessName, data, split, baselines.of_process, of_process))
+      use(*baselines.process), rejected = true;
     else knows_valid_ = true;
   }
 
@@ -222,10 +224,9 @@ void RunBaselines::blend(const LoadedData& data, const Baselines& baselines, All
                     (rejected ? "" : ", on which they are then trained too"));
 }
 
-bool RunBaselines::is_rejected(const std::string& name, const LoadedData& data, const PartPredictions& before,
-                               const PartPredictions& after) const {
-  const std::vector<double> train = targets_of(data.set, data.split.train),
-                            valid = targets_of(data.set, data.split.valid);
+bool RunBaselines::is_rejected(const std::string& name, const LoadedData& data, const Split& split,
+                               const PartPredictions& before, const PartPredictions& after) const {
+  const std::vector<double> train = targets_of(data.set, split.train), valid = targets_of(data.set, split.valid);
   const std::string why =
       why_refit_is_rejected(resolved_.trainer.metric, data.set.task, {before[0], before[1], after, train, valid});
   if (why.empty()) return false;
@@ -234,15 +235,16 @@ bool RunBaselines::is_rejected(const std::string& name, const LoadedData& data, 
   return true;
 }
 
-Baselines RunBaselines::make(const LoadedData& data, const std::vector<Split>& member_splits) const {
-  if (member_splits.empty()) return make_baselines(*rows_, data.set, data.split, baseline_options());
+Baselines RunBaselines::make(const LoadedData& data, const Split& split,
+                             const std::vector<Split>& member_splits) const {
+  if (member_splits.empty()) return make_baselines(*rows_, data.set, split, baseline_options());
   std::vector<Baselines> of_splits;
   for (const Split& member : member_splits)
     of_splits.push_back(make_baselines(*rows_, data.set, member, baseline_options()));
   const auto pool = [&](auto part_of) {
     std::vector<PartPredictions> parts;
     for (Baselines& one : of_splits) parts.push_back(std::move(part_of(one)));
-    return pooled(parts, member_splits, data.split);
+    return pooled(parts, member_splits, split);
   };
   // A partner that is missing for a member is dropped: it would have predictions for only some of the molecules.
   const bool trees = std::ranges::all_of(of_splits, [](const Baselines& one) { return one.trees.has_value(); });
@@ -259,8 +261,9 @@ Baselines RunBaselines::make(const LoadedData& data, const std::vector<Split>& m
   return made;
 }
 
-std::vector<ComparedMethod> RunBaselines::of_split(LoadedData& data, const std::vector<Split>& member_splits,
-                                                   AllPredictions& predictions, const std::string& folder) {
+std::vector<ComparedMethod> RunBaselines::of_split(LoadedData& data, const Split& split,
+                                                   const std::vector<Split>& member_splits, AllPredictions& predictions,
+                                                   const std::string& folder) {
   partners_.clear(), model_shares_.clear(), knows_valid_ = false;
   if (!wanted_) return {};
   assert(rows_);
@@ -269,11 +272,11 @@ std::vector<ComparedMethod> RunBaselines::of_split(LoadedData& data, const std::
   // If no blend was requested, an error here must not lose a trained model.
   const bool asked = run_.options.training.blend == Switch::on;
   const AllPredictions alone = predictions;
-  const std::vector<std::int64_t> known = known_molecules(data.split);
+  const std::vector<std::int64_t> known = known_molecules(split);
   // One label that is wrong by a factor of 100 would distort least squares, and shares based on the mean loss.
   const ClippedLabels clipped(data.set, label_limits(data.set, known), known);
   try {
-    const Baselines made = make(data, member_splits);
+    const Baselines made = make(data, split, member_splits);
     for (const std::string& note : made.notes) run_.control.note(note);
     std::vector<ComparedMethod> compared{{"nearest neighbour", "nearest_neighbour", made.nearest}};
     if (made.trees) compared.push_back({kTreesName, "trees", made.of_trees});
@@ -282,7 +285,7 @@ std::vector<ComparedMethod> RunBaselines::of_split(LoadedData& data, const std::
       throw UsageError("--blend: neither trees nor a Gaussian process can be fitted to this split");
     if (blended && (made.trees || made.process)) {
       compared.push_back({"transformer alone", "transformer", predictions.parts, true});
-      blend(data, made, predictions, folder);
+      blend(data, split, made, predictions, folder);
     }
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     run_.control.note("Baselines took " + duration_text(seconds));

@@ -36,7 +36,7 @@ void Disagreement::scale(const Task& task, const std::vector<double>& shares) {
     for (std::size_t i = 0; i < rows->size(); ++i) (*rows)[i] *= of_outputs[i % of_outputs.size()];
 }
 
-RunCalibration RunCalibration::of_split(const LoadedData& data, AllPredictions& predictions,
+RunCalibration RunCalibration::of_split(const LoadedData& data, const Split& split, AllPredictions& predictions,
                                         const Disagreement& disagreement, std::int64_t members, bool pooled) {
   RunCalibration made;
   const MoleculeSet& set = data.set;
@@ -44,14 +44,14 @@ RunCalibration RunCalibration::of_split(const LoadedData& data, AllPredictions& 
                            const std::vector<double>& deviation) {
     return PredictedRows{predicted, deviation, targets_of(set, molecules)};
   };
-  made.test_ = rows_of(data.split.test, predictions.parts[2], disagreement.test);
-  const bool apart = !data.split.calibration.empty();
-  if (!apart && data.split.valid.empty()) return made;
+  made.test_ = rows_of(split.test, predictions.parts[2], disagreement.test);
+  const bool apart = !split.calibration.empty();
+  if (!apart && split.valid.empty()) return made;
   Calibration calibration =
       apart ? fit_calibration(set.task, CalibrationPart::calibration,
-                              {rows_of(data.split.calibration, predictions.calibration, disagreement.calibration)})
+                              {rows_of(split.calibration, predictions.calibration, disagreement.calibration)})
             : fit_calibration(set.task, data.inner.empty() ? CalibrationPart::valid : CalibrationPart::inner_folds,
-                              {rows_of(data.split.valid, predictions.parts[1], disagreement.valid)}, !pooled);
+                              {rows_of(split.valid, predictions.parts[1], disagreement.valid)}, !pooled);
   calibration.members = members;
   if (pooled && !apart && set.task.kind != TaskKind::regression)
     made.notes_.emplace_back(

@@ -231,15 +231,15 @@ void resolve_schedule(TrainingSettings& t, const TrainingDefaults& defaults, std
   if (!has_valid) t.patience = 0;
 }
 
-void resolve_training(TrainingSettings& t, const LoadedData& data, bool pretraining) {
+void resolve_training(TrainingSettings& t, const LoadedData& data, const Split& split, bool pretraining) {
   const TaskKind kind = data.set.task.kind;
-  const auto count = static_cast<std::int64_t>(data.split.train.size());
+  const auto count = static_cast<std::int64_t>(split.train.size());
   if (count == 0) throw DataError("the training set is empty: it has no usable molecule");
   if (!t.loss) t.loss = default_loss(kind, t.metric);  // before t.metric gets its default
   check_loss(*t.loss, kind);
   if (!t.metric) t.metric = data.metric.empty() ? default_metric(kind) : metric_from_string(data.metric);
   if (!pretraining || *t.metric != Metric::loss) check_metric(*t.metric, kind);
-  resolve_schedule(t, data.training, count, !data.split.valid.empty(), !data.set.task.has(TaskKind::regression),
+  resolve_schedule(t, data.training, count, !split.valid.empty(), !data.set.task.has(TaskKind::regression),
                    pretraining ? kPretrainingWarmup : kWarmup);
 }
 
@@ -352,47 +352,48 @@ ResolvedRun resolve(const TrainOptions& asked, const LoadedData& data, const Mod
     const auto count = static_cast<std::int64_t>(data.split.train.size());
     t.steps = default_steps(count, t.batch_size.value_or(batch_size_for(count)));
   }
-  resolve_training(t, data, pretraining);
+  resolve_training(t, data, data.split, pretraining);
   resolve_quality(run.options, data);
   run.trainer = trainer_options(run.options, data, data.split);
   return run;
 }
 
-ResolvedRun for_fold(const ResolvedRun& run, const LoadedData& data) {
+ResolvedRun for_fold(const ResolvedRun& run, const LoadedData& data, const Split& split) {
   ResolvedRun fold = run;
   if (fold.model.model.input_scaling && !fold.keeps_head)
-    fold.model.model.input_scaling = training_scaling(data.set, data.split);
+    fold.model.model.input_scaling = training_scaling(data.set, split);
   TrainingSettings& t = fold.options.training;
   t.steps.reset();
   if (t.warmup_epochs) t.warmup_steps.reset();
-  resolve_training(t, data, false);
-  fold.trainer = trainer_options(fold.options, data, data.split);
+  resolve_training(t, data, split, false);
+  fold.trainer = trainer_options(fold.options, data, split);
   return fold;
 }
 
-ResolvedRun for_refit(const ResolvedRun& run, const LoadedData& data, const Split& split, std::int64_t epochs) {
-  ResolvedRun refit = run;
-  if (refit.model.model.input_scaling && !refit.keeps_head)
-    refit.model.model.input_scaling = training_scaling(data.set, split);
-  refit.trainer = trainer_options(refit.options, data, split);
-  TrainerOptions& t = refit.trainer;
+ResolvedRun for_refit(const ResolvedRun& run, const LoadedData& data, const Split& split, const Split& refit,
+                      std::int64_t epochs) {
+  ResolvedRun second = run;
+  if (second.model.model.input_scaling && !second.keeps_head)
+    second.model.model.input_scaling = training_scaling(data.set, refit);
+  second.trainer = trainer_options(second.options, data, refit);
+  TrainerOptions& t = second.trainer;
   const auto updates = [&](const Split& of) {  // in an epoch
     return (static_cast<std::int64_t>(of.train.size()) + t.batch_size - 1) / t.batch_size;
   };
-  const auto stretched = [&](std::int64_t steps) { return steps * updates(split) / updates(data.split); };
+  const auto stretched = [&](std::int64_t steps) { return steps * updates(refit) / updates(split); };
   t.total_steps = stretched(t.total_steps);
   t.warmup_steps = stretched(t.warmup_steps);
   t.epochs = epochs;
   t.patience = 0;
-  return refit;
+  return second;
 }
 
-ResolvedRun for_member(const ResolvedRun& run, const LoadedData& data, std::int64_t member) {
+ResolvedRun for_member(const ResolvedRun& run, const LoadedData& data, const Split& split, std::int64_t member) {
   ResolvedRun one = run;
   one.options.training.seed += static_cast<std::uint64_t>(member);
   one.options.training.ensemble_size = 1;
   one.options.training.member_splits = Switch::off, one.options.training.out_of_fold = Switch::off;
-  one.trainer = trainer_options(one.options, data, data.split);
+  one.trainer = trainer_options(one.options, data, split);
   return one;
 }
 

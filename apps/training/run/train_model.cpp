@@ -134,22 +134,22 @@ struct BestModel {
   PackOptions pack() const { return pack_options(*loaded.model, compute); }
 };
 
-/// Returns the predictions for the data's split and saves the weights as the run's model. `split`: split that the model
-/// was trained on.
+/// Returns the predictions for `split` and saves the weights as the run's model. `trained`: split that the model was
+/// trained on.
 AllPredictions finish(const TrainRun& run, const BestModel& best, const LoadedData& data, const Split& split,
-                      const RunDirectory& directory) {
-  AllPredictions predictions = predict_all(best.predict(), best.pack(), data, run.control);
+                      const Split& trained, const RunDirectory& directory) {
+  AllPredictions predictions = predict_all(best.predict(), best.pack(), data, split, run.control);
   predictions.output_scale = values_of(best.loaded.model->named_buffers()["target_scale"]);
   save_model(directory.model(), *best.loaded.model, best.loaded.config);
   // Computed targets need no explanation, and a corpus is large.
   const bool explained = data.set.computed_targets.empty();
-  write_explanation(directory.folder, data.set, explained ? split.train : std::vector<std::int64_t>{}, run.threads);
+  write_explanation(directory.folder, data.set, explained ? trained.train : std::vector<std::int64_t>{}, run.threads);
   return predictions;
 }
 
 /// Split that trains on the training and validation rows, without validation rows of weight 0 or without labels.
-Split all_known(const LoadedData& data) {
-  Split all = data.split;
+Split all_known(const LoadedData& data, const Split& split) {
+  Split all = split;
   for (const std::int64_t g : all.valid)
     if ((data.set.weight.empty() || data.set.weight[static_cast<std::size_t>(g)] > 0) && has_label(data, g))
       all.train.push_back(g);
@@ -159,24 +159,24 @@ Split all_known(const LoadedData& data) {
 
 }  // namespace
 
-AllPredictions train_model(const TrainRun& run, const ResolvedRun& resolved, const LoadedData& data,
+AllPredictions train_model(const TrainRun& run, const ResolvedRun& resolved, const LoadedData& data, const Split& split,
                            const std::optional<StartingPoint>& start, const std::string& folder, RunPlan& plan) {
   const RunDirectory directory{folder};
-  const TrainerResult result = train_all_targets(run, resolved, data, data.split, start, directory, plan);
+  const TrainerResult result = train_all_targets(run, resolved, data, split, start, directory, plan);
   if (!resolved.options.training.refit)
-    return run.processes->first() ? finish(run, BestModel(run, data, directory), data, data.split, directory)
+    return run.processes->first() ? finish(run, BestModel(run, data, directory), data, split, split, directory)
                                   : AllPredictions{};
 
-  const Split all = all_known(data);
+  const Split all = all_known(data, split);
   const std::int64_t epochs = result.best_epoch > 0 ? result.best_epoch : result.epochs;
   run.control.note(text("Refit: %zu molecules including the validation set, %lld epochs of the same schedule",
                         all.train.size(), static_cast<long long>(epochs)));
   const RunDirectory second{directory.refit()};
-  train_all_targets(run, for_refit(resolved, data, all, epochs), data, all, start, second, plan);
+  train_all_targets(run, for_refit(resolved, data, split, all, epochs), data, all, start, second, plan);
   if (!run.processes->first()) return {};
-  AllPredictions predictions = finish(run, BestModel(run, data, second), data, all, directory);
+  AllPredictions predictions = finish(run, BestModel(run, data, second), data, split, all, directory);
   const BestModel first(run, data, directory);
-  predictions.parts[1] = predict_molecules(first.predict(), first.pack(), data.set, data.split.valid, run.control);
+  predictions.parts[1] = predict_molecules(first.predict(), first.pack(), data.set, split.valid, run.control);
   return predictions;
 }
 

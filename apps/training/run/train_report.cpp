@@ -19,12 +19,12 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 /// Metric of predictions [n, outputs] for one set. If targets are scaled, the loss of a mixed task is in units of their
 /// standard deviations in the training set.
-MetricResult measure(Metric metric, const LoadedData& data, const TrainOptions& options,
+MetricResult measure(Metric metric, const LoadedData& data, const Split& split, const TrainOptions& options,
                      const std::vector<double>& predictions, const std::vector<double>& targets) {
   const Task& task = data.set.task;
   if (metric != Metric::loss) return evaluate_metric(metric, task, predictions, targets);
   std::vector<double> scale(task.names.size(), 1.0);
-  if (options.training.scale_targets) scale = target_scaling_of(data.set, data.split.train).deviation;
+  if (options.training.scale_targets) scale = target_scaling_of(data.set, split.train).deviation;
   const double loss = loss_of_predictions(Losses(*options.training.loss, data.set), task, predictions, targets, scale,
                                           data.set.target_weight);
   MetricResult result;
@@ -37,9 +37,9 @@ MetricResult measure(Metric metric, const LoadedData& data, const TrainOptions& 
 }
 
 /// Metric of the mean predictor, which always predicts the training mean, for classes their frequencies.
-MetricResult mean_predictor(const LoadedData& data, const TrainOptions& options, Metric metric,
+MetricResult mean_predictor(const LoadedData& data, const Split& split, const TrainOptions& options, Metric metric,
                             const std::vector<std::int64_t>& part) {
-  return measure(metric, data, options, mean_predictions(data, part.size()), targets_of(data.set, part));
+  return measure(metric, data, split, options, mean_predictions(data, split, part.size()), targets_of(data.set, part));
 }
 
 /// Columns of the table: the chosen metric and the usual regression metrics; for a mixed task also classification
@@ -141,19 +141,19 @@ std::string better_methods(Metric metric, const Reached& reached, bool blended,
 
 }  // namespace
 
-std::array<double, 3> baseline_of(const LoadedData& data, const TrainOptions& options) {
+std::array<double, 3> baseline_of(const LoadedData& data, const Split& split, const TrainOptions& options) {
   std::array<double, 3> values;
   values.fill(std::numeric_limits<double>::quiet_NaN());
   for (std::size_t p = 0; p < 3; ++p) {
-    const auto& part = *parts_of(data.split)[p];
+    const auto& part = *parts_of(split)[p];
     if (!part.empty() && is_measured(data, p))
-      values[p] = mean_predictor(data, options, *options.training.metric, part).value;
+      values[p] = mean_predictor(data, split, options, *options.training.metric, part).value;
   }
   return values;
 }
 
-Report report_results(const LoadedData& data, const TrainOptions& options, const PartPredictions& predictions,
-                      const std::vector<ComparedMethod>& compared) {
+Report report_results(const LoadedData& data, const Split& split, const TrainOptions& options,
+                      const PartPredictions& predictions, const std::vector<ComparedMethod>& compared) {
   const Metric chosen = *options.training.metric;
   const bool labels = data.set.sparse.targets > 0;  // for a corpus, each kind of target has its metric below
   const std::vector<Metric> metrics = labels ? std::vector{chosen} : metrics_shown(chosen, data.set.task);
@@ -176,21 +176,21 @@ Report report_results(const LoadedData& data, const TrainOptions& options, const
   report.reached.fill(kNaN);
   std::string notes;
   for (std::size_t p = 0; p < 3; ++p) {
-    const auto& part = *parts_of(data.split)[p];
+    const auto& part = *parts_of(split)[p];
     if (part.empty() || !is_measured(data, p)) continue;
     rows.push_back(text("%-6s %9s", names[p], with_thousands(static_cast<std::int64_t>(part.size())).c_str()));
     const std::vector<double> targets = targets_of(data.set, part);
     notes += censored_note(names[p], data.set, part);
     for (std::size_t k = 0; k < metrics.size(); ++k) {
       const Metric m = metrics[k];
-      const MetricResult result = measure(m, data, options, predictions[p], targets);
+      const MetricResult result = measure(m, data, split, options, predictions[p], targets);
       const std::string reason = std::isnan(result.value) ? result.reasons.front() : "";
       columns[k].push_back(result.value);
       report.csv += text("%s,%zu,%s,%s,%s", names[p], part.size(), std::string(to_string(m)).c_str(),
                          cell_of(result.value).c_str(), reason.c_str());
-      if (beside) report.csv += "," + cell_of(mean_predictor(data, options, m, part).value);
+      if (beside) report.csv += "," + cell_of(mean_predictor(data, split, options, m, part).value);
       for (std::size_t r = 0; r < compared.size(); ++r) {
-        const double value = measure(m, data, options, compared[r].predictions[p], targets).value;
+        const double value = measure(m, data, split, options, compared[r].predictions[p], targets).value;
         report.csv += "," + cell_of(value);
         if (m != chosen) continue;
         report.baselines[r].second[p] = value;
@@ -200,7 +200,7 @@ Report report_results(const LoadedData& data, const TrainOptions& options, const
       notes += skipped_note(names[p], m, result);
       if (m == chosen) report.reached[p] = result.value;
     }
-    if (with_mean) columns[metrics.size()].push_back(mean_predictor(data, options, chosen, part).value);
+    if (with_mean) columns[metrics.size()].push_back(mean_predictor(data, split, options, chosen, part).value);
     const std::vector<KindQuality> kinds = quality_by_kind(data.set, predictions[p], targets);
     for (std::size_t k = 0; k < kinds.size(); ++k) {
       columns[headings.size() - kinds.size() + k].push_back(kinds[k].value);
@@ -219,7 +219,7 @@ Report report_results(const LoadedData& data, const TrainOptions& options, const
   }
   report.text += notes;
   std::vector<std::pair<std::string, Reached>> others;
-  if (beside) others.emplace_back("mean predictor", baseline_of(data, options));
+  if (beside) others.emplace_back("mean predictor", baseline_of(data, split, options));
   for (std::size_t r = 0; r < compared.size(); ++r)
     if (!compared[r].own) others.emplace_back(compared[r].name, report.baselines[r].second);
   const bool blended = std::ranges::any_of(compared, [](const ComparedMethod& method) { return method.own; });
