@@ -45,10 +45,10 @@ std::string escaped(std::string_view text) {
   return safe;
 }
 
-std::string cut_short(std::string_view text, std::size_t most) {
-  if (text.size() <= most) return std::string(text);
-  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0) == 0x80) --most;
-  return std::string(text.substr(0, most)) + "...";
+std::string cut_short(std::string_view text, std::size_t max_bytes) {
+  if (text.size() <= max_bytes) return std::string(text);
+  while (max_bytes > 0 && (static_cast<unsigned char>(text[max_bytes]) & 0xC0) == 0x80) --max_bytes;
+  return std::string(text.substr(0, max_bytes)) + "...";
 }
 
 std::string HtmlTable::html() const {

@@ -38,8 +38,8 @@ void decode_utf8(std::string_view text, std::vector<std::uint32_t>& points) {
       valid = (next & 0xC0u) == 0x80u;
       point = point << 6u | (next & 0x3Fu);
     }
-    constexpr std::uint32_t least[] = {0, 0x80, 0x800, 0x10000};
-    valid = valid && point >= least[std::max(more, 0)] && point <= 0x10FFFF && (point < 0xD800 || point > 0xDFFF);
+    constexpr std::uint32_t lowest[] = {0, 0x80, 0x800, 0x10000};
+    valid = valid && point >= lowest[std::max(more, 0)] && point <= 0x10FFFF && (point < 0xD800 || point > 0xDFFF);
     points.push_back(valid ? point : 0xFFFD);
     i += valid ? static_cast<std::size_t>(more) + 1 : 1;
   }
@@ -191,13 +191,13 @@ class MemberWriter {
 };
 
 // numpy pads strings to the longest. Padding is limited to this many bytes in memory or this multiple of the text.
-constexpr std::size_t kFreePadding = std::size_t{16} << 20, kTimesMean = 4;
+constexpr std::size_t kMaxPadding = std::size_t{16} << 20, kMaxMeanMultiple = 4;
 
 /// Strings of one column, written to a temporary file as (length, bytes) until the longest is known.
 class StringColumn {
  public:
-  StringColumn(const std::string& member, const std::string& beside)
-      : member_(member), spill_(File::unnamed_beside(beside)) {}
+  StringColumn(const std::string& member, const std::string& output_path)
+      : member_(member), spill_(File::open_unnamed_near(output_path)) {}
 
   void add(const std::string& text) {
     decode_utf8(text, points_);
@@ -214,7 +214,7 @@ class StringColumn {
     flush();
     const auto count = static_cast<std::size_t>(std::max<std::int64_t>(rows, 1));
     const std::size_t bound =
-        std::max(kFreePadding / sizeof(std::uint32_t) / count, kTimesMean * (all_points_ / count + 1));
+        std::max(kMaxPadding / sizeof(std::uint32_t) / count, kMaxMeanMultiple * (all_points_ / count + 1));
     const std::size_t width =
         std::max<std::size_t>(std::min(longest_, bound), 1);  // numpy files have no strings of width 0
     std::vector<Member> members{write_padded(out, rows, width, at)};
@@ -234,7 +234,7 @@ class StringColumn {
     for (std::int64_t row = 0; row < rows; ++row) {
       read_text();
       decode_utf8(text_, points_);
-      if (points_.size() > width) ++cut_;
+      if (points_.size() > width) ++truncated_;
       points_.resize(width);  // the rest is U+0000, numpy's padding
       member.put(points_.data(), width * sizeof(std::uint32_t));
     }
@@ -272,9 +272,9 @@ class StringColumn {
   }
 
   Member write_note(File& out, std::size_t width, std::uint64_t& at) {
-    const std::string note = std::to_string(cut_) + " of the " + member_ + " are longer than " + std::to_string(width) +
-                             " characters and truncated; the complete text i is bytes(" + member_ + "_utf8[" + member_ +
-                             "_offsets[i]:" + member_ + "_offsets[i + 1]]).decode()";
+    const std::string note = std::to_string(truncated_) + " of the " + member_ + " are longer than " +
+                             std::to_string(width) + " characters and truncated; the complete text i is bytes(" +
+                             member_ + "_utf8[" + member_ + "_offsets[i]:" + member_ + "_offsets[i + 1]]).decode()";
     MemberWriter member(out, member_ + "_note", at);
     decode_utf8(note, points_);
     const auto header = npy_header("<U" + std::to_string(points_.size()), 1, -1);
@@ -330,7 +330,7 @@ class StringColumn {
   std::string member_;
   File spill_;
   std::string buffer_, text_;
-  std::size_t read_at_ = 0, longest_ = 0, all_points_ = 0, cut_ = 0;
+  std::size_t read_at_ = 0, longest_ = 0, all_points_ = 0, truncated_ = 0;
   std::vector<std::uint32_t> points_;
 };
 

@@ -26,10 +26,10 @@ int ring_label(std::string_view text, std::size_t& at) {
   std::size_t digit = at + 1;
   const bool enclosed = digit < text.size() && text[digit] == '(';
   if (enclosed) ++digit;
-  const std::size_t most = enclosed ? 5 : 2;
+  const std::size_t max_digits = enclosed ? 5 : 2;
   int label = 0;
   std::size_t count = 0;
-  for (; digit < text.size() && is_digit(text[digit]) && count < most; ++digit, ++count) {
+  for (; digit < text.size() && is_digit(text[digit]) && count < max_digits; ++digit, ++count) {
     label = 10 * label + (text[digit] - '0');
   }
   if (enclosed && digit < text.size() && text[digit] == ')') ++digit;
@@ -132,7 +132,7 @@ std::string hexadecimal(std::uint32_t value, std::size_t digits) {
 
 }  // namespace
 
-std::string foreign_sign(std::string_view smiles) {
+std::string invalid_symbol_reason(std::string_view smiles) {
   bool extension = false;
   std::size_t character = 0;
   for (std::size_t at = 0; at < smiles.size(); ++character) {
@@ -155,11 +155,11 @@ std::string foreign_sign(std::string_view smiles) {
 
 std::string syntax_reason(std::string_view smiles, const std::string& reason) {
   const std::string_view text = smiles.substr(0, smiles.find_first_of(" \t"));
-  std::string better;
-  if (reason == "unclosed ring") better = open_rings(text);
-  if (reason == "syntax error") better = first_error(text);
-  if (better.empty()) return reason;
-  return reason == "syntax error" ? "syntax error: " + better : better;
+  std::string details;
+  if (reason == "unclosed ring") details = open_rings(text);
+  if (reason == "syntax error") details = first_error(text);
+  if (details.empty()) return reason;
+  return reason == "syntax error" ? "syntax error: " + details : details;
 }
 
 int count_named_atoms(std::string_view smiles) {

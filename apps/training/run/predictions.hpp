@@ -20,8 +20,8 @@ std::array<const std::vector<std::int64_t>*, 3> parts_of(const Split& split);
 /// Union of the training sets and union of the validation sets of several splits that share one test set.
 Split union_of(const std::vector<Split>& splits);
 /// Splits of the ensemble's `members` if each has its own (LoadedData::member_splits). Empty if all members train on
-/// `asked`, for example after a split by time or order.
-std::vector<Split> splits_of_members(const LoadedData& data, const Split& asked, std::int64_t members);
+/// `base_split`, for example after a split by time or order.
+std::vector<Split> splits_of_members(const LoadedData& data, const Split& base_split, std::int64_t members);
 /// Molecules of the training and the validation set, each once.
 std::vector<std::int64_t> known_molecules(const Split& split);
 

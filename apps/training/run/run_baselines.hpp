@@ -41,7 +41,7 @@ class RunBaselines {
   const std::vector<double>& model_shares() const { return model_shares_; }
 
   /// True if a partner of the last split was also trained on its validation set.
-  bool knows_valid() const { return knows_valid_; }
+  bool trained_on_valid() const { return trained_on_valid_; }
 
   /// Partners in the blend of the last split, under their names in run.json; empty = no blend.
   const std::vector<std::string>& partners() const { return partners_; }
@@ -63,11 +63,11 @@ class RunBaselines {
 
   const TrainRun& run_;
   const ResolvedRun& resolved_;
-  bool wanted_ = false;
+  bool enabled_ = false;
   std::optional<FeatureRows> rows_;
   std::vector<std::string> partners_;
   std::vector<double> model_shares_;
-  bool knows_valid_ = false;
+  bool trained_on_valid_ = false;
 };
 
 }  // namespace molgraph

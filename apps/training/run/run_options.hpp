@@ -15,18 +15,18 @@ namespace molgraph {
 // docs/reference/training.md. The defaults of a named data set are in its catalogue entry ---
 inline constexpr const char* kDefaultModel = "grpe";
 /// Passes over the training set. A model memorises classes faster than numbers.
-inline constexpr std::int64_t kEpochsOfNumbers = 60;
-inline constexpr std::int64_t kEpochsOfClasses = 20;
+inline constexpr std::int64_t kRegressionEpochs = 60;
+inline constexpr std::int64_t kClassEpochs = 20;
 /// The warm-up is 1/kWarmup of all steps.
 inline constexpr std::int64_t kWarmup = 10;
 /// With fewer training molecules, a model has fewer layers, which gives equal quality in half the time. If it has only
 /// class targets, the layer that mixes descriptors in is also narrower (default: HeadOptions::mixed).
 inline constexpr std::int64_t kSmallTable = 5000;
-inline constexpr int kLayersOfSmallTable = 6;
+inline constexpr int kSmallTableLayers = 6;
 inline constexpr int kMixWidthOfFewClasses = 32;
 // --- defaults for computed targets, which have no assay noise (TrainingDefaults::computed) ---
-inline constexpr std::int64_t kMaxEpochsOfComputed = 300;
-inline constexpr std::int64_t kPatienceOfComputed = 30;
+inline constexpr std::int64_t kMaxComputedEpochs = 300;
+inline constexpr std::int64_t kComputedPatience = 30;
 inline constexpr std::int64_t kEpochsWithoutValidation = 100;
 
 /// Options for loading the data, without hooks. Throws UsageError.

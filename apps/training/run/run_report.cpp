@@ -22,7 +22,7 @@ MethodResults results_of(const std::string& name, const TrainRun& run, const Res
   for (std::size_t p = first_part; p < kParts; ++p) {
     const std::vector<std::int64_t>& part = *parts_of(split)[p];
     if (part.empty() || !is_measured(data, p) || predictions[p].empty()) continue;
-    run.control.stop_if_asked();
+    run.control.stop_if_requested();
     results.parts[p] = measure(data.set.task, predictions[p], targets_of(data.set, part),
                                {.seed = resolved.options.training.seed, .threads = run.threads});
   }
@@ -74,9 +74,10 @@ std::vector<MethodResults> results_of_members(const TrainRun& run, const Resolve
                                               bool same_parts) {
   std::vector<MethodResults> members;
   if (models.size() < 2 || !resolved.options.training.report || !data.set.computed_targets.empty()) return members;
-  const std::size_t judged = split.test.empty() ? 1 : 2;
-  for (std::size_t m = 0; m < models.size() && (same_parts || judged == 2); ++m)
-    members.push_back(results_of("model_" + std::to_string(m), run, resolved, data, split, models[m].parts, judged));
+  const std::size_t first_part = split.test.empty() ? 1 : 2;
+  for (std::size_t m = 0; m < models.size() && (same_parts || first_part == 2); ++m)
+    members.push_back(
+        results_of("model_" + std::to_string(m), run, resolved, data, split, models[m].parts, first_part));
   return members;
 }
 

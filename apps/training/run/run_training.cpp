@@ -107,10 +107,10 @@ RunRecord record_of(const TrainRun& run, const ResolvedRun& resolved, const Load
   return record;
 }
 
-void tell_results(const TrainRun& run, const std::string& folder, const Report& report,
-                  const std::string& remark = {}) {
+void write_results(const TrainRun& run, const std::string& folder, const Report& report,
+                   const std::string& suffix = {}) {
   write_file_atomically(RunDirectory{folder}.results(), report.csv);
-  run.control.report(report.text + "Run directory: " + folder + remark + "\n");
+  run.control.report(report.text + "Run directory: " + folder + suffix + "\n");
 }
 
 /// Labels of a split for training and for choosing the best epoch: clipped with --clip-labels.
@@ -120,7 +120,7 @@ class LearnedLabels {
       : set_(data.set), known_(known_molecules(split)),
         limits_(resolved.options.training.clip_labels ? label_limits(set_, known_) : std::vector<LabelLimits>{}) {}
   /// Clips the labels during the lifetime of the result.
-  ClippedLabels use() { return {set_, limits_, known_}; }
+  ClippedLabels clip() { return {set_, limits_, known_}; }
 
  private:
   MoleculeSet& set_;
@@ -152,52 +152,53 @@ struct SplitResult {
   std::vector<std::int64_t> learned;  ///< molecules
 };
 
-/// Trains a model or an ensemble on `asked` and writes the results. The labels of `data` are clipped meanwhile.
-SplitResult train_split(const TrainRun& run, const ResolvedRun& resolved, LoadedData& data, const Split& asked,
+/// Trains a model or an ensemble on `base_split` and writes the results. The labels of `data` are clipped meanwhile.
+SplitResult train_split(const TrainRun& run, const ResolvedRun& resolved, LoadedData& data, const Split& base_split,
                         const std::optional<StartingPoint>& start, const std::string& folder, RunBaselines& baselines,
                         RunPlan& plan, const std::vector<SuspiciousLabel>& suspicious) {
   const RunDirectory directory{folder};
   const bool first = run.processes->first();
   const auto begin = std::chrono::steady_clock::now();
   const std::int64_t members = *resolved.options.training.ensemble_size;
-  const std::vector<Split> member_splits = splits_of_members(data, asked, members);
+  const std::vector<Split> member_splits = splits_of_members(data, base_split, members);
   if (const std::string weights = resolved.trainer.weights.text(data.set.task);
       !weights.empty() && data.set.sparse.targets == 0 && data.auxiliary.empty())  // otherwise another note gives them
     run.control.note("Weight of a label in the loss (for a row of weight 1): " + weights);
   if (first) {
     fs::create_directories(folder);
     announce_members(run, folder, members);
-    write_splits(directory.splits(), data.set, asked);
+    write_splits(directory.splits(), data.set, base_split);
   }
   std::vector<AllPredictions> models;
-  LearnedLabels labels(resolved, data, asked);
+  LearnedLabels labels(resolved, data, base_split);
   for (std::int64_t m = 0; m < members; ++m) {
-    const ClippedLabels learned_labels = labels.use();
-    const std::string own_folder = members == 1 ? folder : folder + "/model_" + std::to_string(m);
+    const ClippedLabels clipped = labels.clip();
+    const std::string member_folder = members == 1 ? folder : folder + "/model_" + std::to_string(m);
     if (members > 1) run.control.note("Member " + std::to_string(m + 1) + " of " + std::to_string(members));
-    const Split& own = member_splits.empty() ? asked : member_splits[static_cast<std::size_t>(m)];
+    const Split& member_split = member_splits.empty() ? base_split : member_splits[static_cast<std::size_t>(m)];
     if (!member_splits.empty() && first) {
-      fs::create_directories(own_folder);
-      write_splits(RunDirectory{own_folder}.splits(), data.set, own);
+      fs::create_directories(member_folder);
+      write_splits(RunDirectory{member_folder}.splits(), data.set, member_split);
     }
-    const ResolvedRun member = member_splits.empty() ? resolved : for_fold(resolved, data, own);
-    models.push_back(train_model(run, for_member(member, data, own, m), data, own, start, own_folder, plan));
+    const ResolvedRun member = member_splits.empty() ? resolved : for_fold(resolved, data, member_split);
+    models.push_back(
+        train_model(run, for_member(member, data, member_split, m), data, member_split, start, member_folder, plan));
   }
   PartPredictions out_of_fold;
   if (!data.inner.empty()) {
-    const ClippedLabels learned_labels = labels.use();
+    const ClippedLabels clipped = labels.clip();
     out_of_fold = predict_out_of_fold(run, resolved, data, start, folder, plan);
   }
   if (!first) return {};
   Disagreement disagreement(models, member_splits.empty() && data.inner.empty());
   std::vector<MethodResults> members_alone =
-      results_of_members(run, resolved, data, asked, models, member_splits.empty());
+      results_of_members(run, resolved, data, base_split, models, member_splits.empty());
   std::vector<PartPredictions> parts;
   if (!member_splits.empty())
     for (AllPredictions& model : models) parts.push_back(std::exchange(model.parts, {}));
   AllPredictions mean;
   for (const AllPredictions& model : models) mean.add_share(model, 1.0 / static_cast<double>(members));
-  Split split = asked;  // pooled over the members or inner folds
+  Split split = base_split;  // pooled over the members or inner folds
   if (!member_splits.empty()) {
     split = union_of(member_splits);
     mean.parts = pooled(parts, member_splits, split);
@@ -217,7 +218,7 @@ SplitResult train_split(const TrainRun& run, const ResolvedRun& resolved, Loaded
   RunCalibration calibration;
   disagreement.scale(data.set.task, baselines.model_shares());
   if (resolved.options.training.calibrate && data.set.computed_targets.empty()) {
-    const ClippedLabels learned_labels = labels.use();
+    const ClippedLabels clipped = labels.clip();
     calibration = RunCalibration::of_split(data, split, mean, disagreement, members,
                                            !member_splits.empty() || (!data.inner.empty() && members > 1));
   }
@@ -230,10 +231,10 @@ SplitResult train_split(const TrainRun& run, const ResolvedRun& resolved, Loaded
   write_submissions(folder, data, split, mean, run.control);
   Report report = report_results(data, split, resolved.options, mean.parts, compared);
   calibration.add_results(report);
-  tell_results(run, folder, report);
+  write_results(run, folder, report);
   if (!report.warning.empty() && data.folds.empty()) run.control.warn(report.warning);
   const std::vector<std::int64_t> learned =
-      learned_molecules(split, resolved.options.training.refit || baselines.knows_valid());
+      learned_molecules(split, resolved.options.training.refit || baselines.trained_on_valid());
   if (data.folds.empty()) write_run_domain(run, folder, data.set, learned);
   remove_other_partners(folder, baselines.partners());
   RunRecord record = record_of(run, resolved, data, split, members, start, begin);
@@ -294,12 +295,12 @@ void train_folds(const TrainRun& run, const ResolvedRun& resolved, LoadedData& d
     learned.insert(fold.learned.begin(), fold.learned.end());
     if (partners.value_or(baselines.partners()) != baselines.partners()) partners.emplace();
     else partners = baselines.partners();
-    const std::array<double, 3> own_baseline = baseline_of(data, split, resolved.options);
-    for (std::size_t p = 0; p < 3; ++p) baseline[p] += own_baseline[p] / static_cast<double>(folds);
+    const std::array<double, 3> fold_baseline = baseline_of(data, split, resolved.options);
+    for (std::size_t p = 0; p < 3; ++p) baseline[p] += fold_baseline[p] / static_cast<double>(folds);
   }
   if (!run.processes->first()) return;
   const Report report = report_folds(metric, reports);
-  tell_results(run, run.folder, report, " (molgraph-score -m uses it as an ensemble)");
+  write_results(run, run.folder, report, " (molgraph-score -m uses it as an ensemble)");
   if (!report.warning.empty()) run.control.warn(report.warning);
   remove_other_partners(run.folder, {});
   write_run_domain(run, run.folder, data.set, {learned.begin(), learned.end()});
@@ -332,19 +333,19 @@ void check_feasible(const TrainRun& run, const ResolvedRun& resolved) {
 }
 
 /// Passes the engines' notes to this run's control during its lifetime.
-class NotesOfRun {
+class EngineNotes {
  public:
-  explicit NotesOfRun(const RunControl& control) { tell_notes(control.warn); }
-  ~NotesOfRun() { tell_notes({}); }
-  NotesOfRun(const NotesOfRun&) = delete;
-  NotesOfRun& operator=(const NotesOfRun&) = delete;
+  explicit EngineNotes(const RunControl& control) { tell_notes(control.warn); }
+  ~EngineNotes() { tell_notes({}); }
+  EngineNotes(const EngineNotes&) = delete;
+  EngineNotes& operator=(const EngineNotes&) = delete;
 };
 
 }  // namespace
 
-void run_training(const TrainRun& asked) {
-  TrainRun run = asked;
-  const NotesOfRun notes(run.control);
+void run_training(const TrainRun& requested) {
+  TrainRun run = requested;
+  const EngineNotes notes(run.control);
   // Threads write gradients in a fixed order, so that identical runs give identical files.
   at::globalContext().setDeterministicAlgorithms(true, true);
   torch::set_num_threads(thread_count(run.threads));
@@ -365,7 +366,7 @@ void run_training(const TrainRun& asked) {
       run.control.warn_of({leak});
   const ResolvedRun resolved = resolve(run.options, data, start ? &start->config : nullptr, run.named);
   check_feasible(run, resolved);
-  if (const std::string few = check_calibration_size(data); !few.empty()) run.control.warn(few);
+  if (const std::string warning = check_calibration_size(data); !warning.empty()) run.control.warn(warning);
   if (run.processes->first()) {
     const RunDirectory directory{run.folder};
     write_file_atomically(directory.config(), std::string(kConfigHeading) + "\n" + to_toml(resolved.options));

@@ -57,7 +57,7 @@ std::string description(const ModelConfig& config, const GraphModel& model, std:
 
 /// Sum of gradients over GPUs; empty for one process.
 DeviceSum device_sum(const TrainRun& run) {
-  if (run.processes->alone()) return {};
+  if (run.processes->is_single()) return {};
   return [nccl = std::make_shared<Nccl>(*run.processes, run.device)](
              float* values, std::size_t size, DeviceStream stream) { nccl->sum(values, size, stream); };
 }
@@ -79,7 +79,7 @@ TrainerResult train_weights(const TrainRun& run, const ResolvedRun& resolved, co
   if (compute && compute->resident() != nullptr && trainer.flag.ascents == 0 && set.sparse.targets == 0)
     trainable.device =
         std::make_shared<DeviceTraining>(compute, *model, set, trainable.decay_exempt, device_sum(run), run.control);
-  if (!plan.told()) plan.tell(measure_step(trainable, set, split, trainer));
+  if (!plan.logged()) plan.log(measure_step(trainable, set, split, trainer));
   const TrainerResult result = train(trainable, set, split, trainer, run.resume);
   if (run.processes->first() && result.best_epoch > 0) {
     run.control.note(text("%s after epoch %lld; the best validation epoch is %lld",
@@ -95,16 +95,16 @@ TrainerResult train_all_targets(const TrainRun& run, const ResolvedRun& resolved
                                 const RunDirectory& directory, RunPlan& plan) {
   if (data.auxiliary.empty()) return train_weights(run, resolved, data.set, split, start, directory, plan);
   const MoleculeSet all = with_auxiliary(data.set, data.auxiliary, split.train);
-  ResolvedRun with = resolved;
-  with.model.task = all.task;
+  ResolvedRun extended = resolved;
+  extended.model.task = all.task;
   const TrainingSettings& t = resolved.options.training;
-  with.trainer.loss = Losses(data.set.task.has(TaskKind::regression) ? *t.loss : Loss::l1, all.task);
+  extended.trainer.loss = Losses(data.set.task.has(TaskKind::regression) ? *t.loss : Loss::l1, all.task);
   WeightOptions weights{t.task_weights, t.balance_tasks, t.balance_classes};
   weights.tasks.resize(data.set.task.names.size(), 1);
   weights.tasks.resize(all.task.names.size(), kAuxiliaryWeight);
-  with.trainer.weights = LabelWeights(all, split.train, weights);
-  run.control.note("Weight of a label in the loss (for a row of weight 1): " + with.trainer.weights.text(all.task));
-  return train_weights(run, with, all, split, start, directory, plan);
+  extended.trainer.weights = LabelWeights(all, split.train, weights);
+  run.control.note("Weight of a label in the loss (for a row of weight 1): " + extended.trainer.weights.text(all.task));
+  return train_weights(run, extended, all, split, start, directory, plan);
 }
 
 /// Removes the outputs of auxiliary targets, which follow those of `task`.

@@ -21,17 +21,17 @@ struct ComparedMethod {
   std::string name;    ///< display name: "nearest neighbour"
   std::string column;  ///< name in results.csv and run.json: "nearest_neighbour"
   PartPredictions predictions;
-  bool own = false;  ///< part of the reported model itself: no warning if it is better
+  bool is_component = false;  ///< part of the reported model itself: no warning if it is better
 };
 
 /// The chosen metric on the training, validation and test set; NaN if undefined.
-using Reached = std::array<double, 3>;
+using MetricValues = std::array<double, 3>;
 
 struct Report {
   std::string csv;   ///< results.csv
   std::string text;  ///< the same as a readable table with notes
-  Reached reached;
-  std::vector<std::pair<std::string, Reached>>
+  MetricValues reached;
+  std::vector<std::pair<std::string, MetricValues>>
       baselines;                   ///< results of the compared methods by ComparedMethod::column
   std::vector<KindQuality> valid;  ///< for a corpus with labels: quality_by_kind()
   std::string recipe;              ///< name and known result of the recipe; or ""
