@@ -11,6 +11,7 @@
 #include "datasets/archives/npy_format.hpp"
 #include "datasets/system/files.hpp"
 #include "featurize/graph/error.hpp"
+#include "featurize/graph/utf8.hpp"
 
 namespace molgraph {
 
@@ -24,35 +25,16 @@ static_assert(std::endian::native == std::endian::little,
 /// Decodes UTF-8 text to code points; each byte that is not part of a valid sequence becomes U+FFFD.
 void decode_utf8(std::string_view text, std::vector<std::uint32_t>& points) {
   points.clear();
-  for (std::size_t i = 0; i < text.size();) {
-    const auto lead = static_cast<unsigned char>(text[i]);
-    const int more = lead < 0x80                   ? 0
-                     : lead >= 0xC2 && lead < 0xE0 ? 1
-                     : lead >= 0xE0 && lead < 0xF0 ? 2
-                     : lead >= 0xF0 && lead < 0xF5 ? 3
-                                                   : -1;
-    std::uint32_t point = more == 0 ? lead : lead & (0x3Fu >> std::max(more, 0));
-    bool valid = more >= 0 && i + static_cast<std::size_t>(more) < text.size();
-    for (int k = 1; valid && k <= more; ++k) {
-      const auto next = static_cast<unsigned char>(text[i + static_cast<std::size_t>(k)]);
-      valid = (next & 0xC0u) == 0x80u;
-      point = point << 6u | (next & 0x3Fu);
-    }
-    constexpr std::uint32_t lowest[] = {0, 0x80, 0x800, 0x10000};
-    valid = valid && point >= lowest[std::max(more, 0)] && point <= 0x10FFFF && (point < 0xD800 || point > 0xDFFF);
-    points.push_back(valid ? point : 0xFFFD);
-    i += valid ? static_cast<std::size_t>(more) + 1 : 1;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto [code, bytes] = utf8_at(text, at);
+    points.push_back(bytes > 0 ? code : 0xFFFD);
+    at += std::max<std::size_t>(bytes, 1);
   }
 }
 
 void encode_utf8(const std::vector<std::uint32_t>& points, std::string& text) {
   text.clear();
-  for (const std::uint32_t point : points) {
-    const int more = point < 0x80 ? 0 : point < 0x800 ? 1 : point < 0x10000 ? 2 : 3;
-    constexpr std::uint32_t lead[] = {0, 0xC0, 0xE0, 0xF0};
-    text += static_cast<char>(lead[more] | point >> 6 * more);
-    for (int k = more - 1; k >= 0; --k) text += static_cast<char>(0x80u | (point >> 6 * k & 0x3Fu));
-  }
+  for (const std::uint32_t point : points) append_utf8(point, text);
 }
 
 std::uint32_t crc_of(std::uint32_t crc, const void* data, std::size_t bytes) {

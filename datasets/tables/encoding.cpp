@@ -4,46 +4,16 @@
 #include <cstdint>
 #include <cstring>
 
+#include "featurize/graph/utf8.hpp"
+
 namespace molgraph {
 namespace {
-
-bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0u) == 0x80u; }
-
-/// Returns the length in bytes of the valid sequence at the start of `text`; 0 if there is none.
-std::size_t sequence_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned first = byte(0);
-  if (first < 0x80) return 1;
-  const std::size_t length = first >= 0xC2 && first <= 0xDF   ? 2
-                             : first >= 0xE0 && first <= 0xEF ? 3
-                             : first >= 0xF0 && first <= 0xF4 ? 4
-                                                              : 0;
-  if (length == 0 || text.size() < length) return 0;
-  for (std::size_t i = 1; i < length; ++i)
-    if (!is_continuation(text[i])) return 0;
-  const unsigned second = byte(1);
-  const bool overlong = (first == 0xE0 && second < 0xA0) || (first == 0xF0 && second < 0x90);
-  const bool surrogate = first == 0xED && second > 0x9F, too_large = first == 0xF4 && second > 0x8F;
-  return overlong || surrogate || too_large ? 0 : length;
-}
 
 /// Code points of Windows-1252 at 0x80 to 0x9f. All other bytes are Latin-1.
 constexpr std::array<std::uint16_t, 32> kWindows1252{0x20AC, 0x81,   0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021,
                                                      0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0x8D,   0x017D, 0x8F,
                                                      0x90,   0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014,
                                                      0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0x9D,   0x017E, 0x0178};
-
-/// Appends a code point from 0x80 to 0xffff.
-void append_utf8(unsigned code, std::string& text) {
-  if (code < 0x800) {
-    text += static_cast<char>(0xC0u | code >> 6u);
-    text += static_cast<char>(0x80u | (code & 0x3Fu));
-  } else {
-    text += static_cast<char>(0xE0u | code >> 12u);
-    text += static_cast<char>(0x80u | (code >> 6u & 0x3Fu));
-    text += static_cast<char>(0x80u | (code & 0x3Fu));
-  }
-}
 
 }  // namespace
 
@@ -57,9 +27,9 @@ std::size_t valid_utf8_prefix(std::string_view text) {
       at += sizeof chunk;
       continue;
     }
-    const std::size_t length = sequence_length(text.substr(at));
-    if (length == 0) return at;
-    at += length;
+    const std::size_t bytes = utf8_at(text, at).bytes;
+    if (bytes == 0) return at;
+    at += bytes;
   }
   return at;
 }
@@ -80,9 +50,7 @@ std::string as_utf8(std::string text) {
 }
 
 std::string utf8_head(const std::string& text, std::size_t max_bytes) {
-  if (text.size() <= max_bytes) return text;
-  while (max_bytes > 0 && is_continuation(text[max_bytes])) --max_bytes;
-  return text.substr(0, max_bytes);
+  return text.substr(0, utf8_cut(text, max_bytes));
 }
 
 std::string shown_head(const std::string& text, std::size_t max_bytes) {

@@ -7,6 +7,8 @@
 #include <set>
 #include <utility>
 
+#include "featurize/graph/utf8.hpp"
+
 namespace molgraph {
 namespace {
 
@@ -91,28 +93,6 @@ std::string first_error(std::string_view text) {
   return {};
 }
 
-struct Sign {
-  std::uint32_t code = 0;
-  std::size_t bytes = 0;  ///< 0: the bytes are not valid UTF-8
-};
-
-/// Returns the character that begins at `at`.
-Sign sign_at(std::string_view text, std::size_t at) {
-  const auto byte = [&](std::size_t k) { return static_cast<unsigned char>(text[at + k]); };
-  const unsigned first = byte(0);
-  if (first < 0x80) return {first, 1};
-  const std::size_t bytes = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  if (first < 0xC2 || first > 0xF4 || at + bytes > text.size()) return {};
-  std::uint32_t code = first & (0x7Fu >> bytes);
-  for (std::size_t k = 1; k < bytes; ++k) {
-    if ((byte(k) & 0xC0u) != 0x80u) return {};
-    code = code << 6 | (byte(k) & 0x3Fu);
-  }
-  const bool overlong = (bytes == 3 && code < 0x800) || (bytes == 4 && code < 0x10000);
-  if (overlong || code > 0x10FFFF || (code >= 0xD800 && code < 0xE000)) return {};
-  return {code, bytes};
-}
-
 /// Control characters, spaces, combining marks, direction marks, tags, private and unused codes.
 bool is_invisible(std::uint32_t code) {
   constexpr std::pair<std::uint32_t, std::uint32_t> kRanges[] = {
@@ -139,7 +119,7 @@ std::string invalid_symbol_reason(std::string_view smiles) {
     const auto byte = static_cast<unsigned char>(smiles[at]);
     extension = extension || byte == ' ' || byte == '\t';
     const bool control = byte < 0x20 || byte == 0x7F;
-    const Sign sign = sign_at(smiles, at);
+    const Utf8Character sign = utf8_at(smiles, at);
     if ((control && byte != '\t') || (byte >= 0x80 && !extension) || sign.bytes == 0) {
       if (sign.bytes == 0) return "byte 0x" + hexadecimal(byte, 2) + " is neither ASCII nor UTF-8" + place(character);
       const std::string code = "U+" + hexadecimal(sign.code, 4);

@@ -355,15 +355,16 @@ void run_training(const TrainRun& requested) {
   if (run.options.model.from.empty()) {
     run.options.model.from = automatic_start(run.options, data);
     start = starting_point(run.options);
-    if (start)
-      run.control.note(
-          "Training starts from the pre-trained weights included in molgraph (--from none: from scratch). They were "
-          "trained on labels of public assays, so results on public tables may be too good: pretrained/README.md");
   }
-  if (start && is_path(run.options.model.from))
+  if (start && !is_path(run.options.model.from)) {
+    run.control.note(
+        "Training starts from the pre-trained weights included in molgraph (--from none: from scratch). They were "
+        "trained on labels of public assays, so results on public tables may be too good: pretrained/README.md");
+  } else if (start) {
     if (const std::string leak = leak_warning(run.options.model.from, start->config.task, data, run.threads);
         !leak.empty())
       run.control.warn_of({leak});
+  }
   const ResolvedRun resolved = resolve(run.options, data, start ? &start->config : nullptr, run.named);
   check_feasible(run, resolved);
   if (const std::string warning = check_calibration_size(data); !warning.empty()) run.control.warn(warning);
