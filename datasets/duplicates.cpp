@@ -6,6 +6,7 @@
 #include <map>
 #include <numeric>
 
+#include "datasets/auxiliary_targets.hpp"
 #include "datasets/row_source.hpp"
 #include "datasets/system/readable.hpp"
 #include "datasets/system/text.hpp"

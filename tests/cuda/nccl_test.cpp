@@ -16,7 +16,7 @@ TEST(CudaNccl, SumsOverOneProcess) {
   Processes alone;
   std::unique_ptr<Nccl> nccl;
   try {
-    nccl = std::make_unique<Nccl>(alone, 0);
+    nccl = std::make_unique<Nccl>(alone, Device::gpu(0));
   } catch (const DeviceError& error) {
     if (std::string(error.what()).find("needs NCCL") != std::string::npos) GTEST_SKIP() << error.what();
     throw;
