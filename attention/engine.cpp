@@ -24,8 +24,8 @@ std::string why_unusable(const Device& device, Precision precision) {
   throw std::invalid_argument("unknown kind of device");
 }
 
-UsedPrecision used_precision(const Device& device, Precision asked) {
-  return device.kind == Device::Kind::cpu ? cpu::used_precision(asked) : UsedPrecision{asked, ""};
+UsedPrecision used_precision(const Device& device, Precision requested) {
+  return device.kind == Device::Kind::cpu ? cpu::used_precision(requested) : UsedPrecision{requested, ""};
 }
 
 void use_device(const Device& device) {

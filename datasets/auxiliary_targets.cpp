@@ -64,13 +64,13 @@ void keep_targets(MoleculeSet& set, const std::vector<std::size_t>& chosen) {
   set.bound = columns_of(set.bound, chosen, before);
 }
 
-Task joined(const Task& own, const Task& auxiliary) {
-  if (auxiliary.names.empty()) return own;
-  if (own.kind == TaskKind::multiclass || auxiliary.kind == TaskKind::multiclass)
+Task joined_task(const Task& primary, const Task& auxiliary) {
+  if (auxiliary.names.empty()) return primary;
+  if (primary.kind == TaskKind::multiclass || auxiliary.kind == TaskKind::multiclass)
     throw UsageError("--auxiliary-targets requires numeric or binary targets; a target has more than two classes");
-  Task all = own;
+  Task all = primary;
   std::vector<TaskKind> kinds;
-  for (std::size_t t = 0; t < own.names.size(); ++t) kinds.push_back(own.kind_of(t));
+  for (std::size_t t = 0; t < primary.names.size(); ++t) kinds.push_back(primary.kind_of(t));
   for (std::size_t t = 0; t < auxiliary.names.size(); ++t) {
     kinds.push_back(auxiliary.kind_of(t));
     all.names.push_back(auxiliary.names[t]);
@@ -80,37 +80,37 @@ Task joined(const Task& own, const Task& auxiliary) {
   return all;
 }
 
-AuxiliaryTargets take_auxiliary(MoleculeSet& set, const Task& own, const Task& auxiliary) {
+AuxiliaryTargets take_auxiliary(MoleculeSet& set, const Task& primary, const Task& auxiliary) {
   if (auxiliary.names.empty()) return {};
-  set.task = joined(own, auxiliary);
-  const std::size_t kept = own.names.size(), all = set.task.names.size();
+  set.task = joined_task(primary, auxiliary);
+  const std::size_t kept = primary.names.size(), all = set.task.names.size();
   const std::vector<std::size_t> last = indices(kept, all);
   AuxiliaryTargets taken{auxiliary, columns_of(set.targets, last, all), columns_of(set.bound, last, all)};
   keep_targets(set, indices(0, kept));
   drop_if_exact(set.bound);
   drop_if_exact(taken.bound);
-  set.task = own;
+  set.task = primary;
   return taken;
 }
 
 MoleculeSet with_auxiliary(const MoleculeSet& set, const AuxiliaryTargets& auxiliary,
                            const std::vector<std::int64_t>& training) {
   MoleculeSet all = set;
-  all.task = joined(set.task, auxiliary.task);
-  const std::size_t own = set.task.names.size(), more = auxiliary.task.names.size();
+  all.task = joined_task(set.task, auxiliary.task);
+  const std::size_t primary = set.task.names.size(), extra = auxiliary.task.names.size();
   const auto molecules = static_cast<std::size_t>(set.size());
-  std::vector<bool> learned(molecules);
-  for (const std::int64_t g : training) learned[static_cast<std::size_t>(g)] = true;
+  std::vector<bool> in_training(molecules);
+  for (const std::int64_t g : training) in_training[static_cast<std::size_t>(g)] = true;
   const bool bounded = !set.bound.empty() || !auxiliary.bound.empty();
   all.targets.clear();
   all.bound.clear();
   for (std::size_t g = 0; g < molecules; ++g) {
-    append_row(all.targets, set.targets, g, own, 0.0);
-    append_row(all.targets, learned[g] ? auxiliary.values : std::vector<double>{}, g, more,
+    append_row(all.targets, set.targets, g, primary, 0.0);
+    append_row(all.targets, in_training[g] ? auxiliary.values : std::vector<double>{}, g, extra,
                std::numeric_limits<double>::quiet_NaN());
     if (!bounded) continue;
-    append_row(all.bound, set.bound, g, own, std::int8_t{0});
-    append_row(all.bound, learned[g] ? auxiliary.bound : std::vector<std::int8_t>{}, g, more, std::int8_t{0});
+    append_row(all.bound, set.bound, g, primary, std::int8_t{0});
+    append_row(all.bound, in_training[g] ? auxiliary.bound : std::vector<std::int8_t>{}, g, extra, std::int8_t{0});
   }
   return all;
 }

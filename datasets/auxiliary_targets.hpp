@@ -24,10 +24,10 @@ Task some_targets(const Task& all, const std::vector<std::size_t>& chosen);
 /// Keeps the targets `chosen` (indices) of the set, in that order.
 void keep_targets(MoleculeSet& set, const std::vector<std::size_t>& chosen);
 /// The targets of both tasks, auxiliary ones last. Throws UsageError if a target has more than two classes.
-Task joined(const Task& own, const Task& auxiliary);
+Task joined_task(const Task& primary, const Task& auxiliary);
 
-/// Moves the last targets, those of `auxiliary`, out of the set; those of `own` stay. Throws as joined() does.
-AuxiliaryTargets take_auxiliary(MoleculeSet& set, const Task& own, const Task& auxiliary);
+/// Moves the last targets, those of `auxiliary`, out of the set; those of `primary` stay. Throws as joined_task() does.
+AuxiliaryTargets take_auxiliary(MoleculeSet& set, const Task& primary, const Task& auxiliary);
 
 /// Copy of the set with the auxiliary targets after its own. They are missing for molecules that are not in `training`,
 /// so they do not affect any validation.

@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::size_t kTargetsNamed = 5;  ///< targets listed in a note
 
-const char* text_of(Censored how) {
-  switch (how) {
+const char* text_of(Censored mode) {
+  switch (mode) {
     case Censored::bounded:
       return "the training loss for them is zero on the allowed side; metrics and target scaling leave them out "
              "(--censored)";
@@ -22,9 +22,9 @@ const char* text_of(Censored how) {
   return "";
 }
 
-void treat(std::vector<double>& values, std::vector<std::int8_t>& bound, Censored how) {
-  if (how == Censored::bounded) return;
-  if (how == Censored::drop)
+void treat(std::vector<double>& values, std::vector<std::int8_t>& bound, Censored mode) {
+  if (mode == Censored::bounded) return;
+  if (mode == Censored::drop)
     for (std::size_t i = 0; i < bound.size(); ++i)
       if (bound[i] != 0) values[i] = std::numeric_limits<double>::quiet_NaN();
   bound = {};
@@ -62,17 +62,17 @@ std::string CensoredTally::text() const {
          list_of(targets, kTargetsNamed);
 }
 
-void treat_censored(LoadedData& data, Censored how) {
+void treat_censored(LoadedData& data, Censored mode) {
   MoleculeSet& set = data.set;
   CensoredTally tally(set.task);
   tally.add(set.bound);
   for (std::size_t i = 0; i < set.sparse.bound.size(); ++i) tally.add(set.sparse.target[i], set.sparse.bound[i]);
   data.censored = tally.total();
-  if (data.censored > 0) data.notes.push_back(tally.text() + "; " + text_of(how));
-  treat(data.auxiliary.values, data.auxiliary.bound, how);
-  if (data.censored > 0 && how == Censored::bounded) return;
-  treat(set.targets, set.bound, how);
-  if (how == Censored::drop && !set.sparse.bound.empty())
+  if (data.censored > 0) data.notes.push_back(tally.text() + "; " + text_of(mode));
+  treat(data.auxiliary.values, data.auxiliary.bound, mode);
+  if (data.censored > 0 && mode == Censored::bounded) return;
+  treat(set.targets, set.bound, mode);
+  if (mode == Censored::drop && !set.sparse.bound.empty())
     set.sparse.keep([&](std::size_t i) { return set.sparse.bound[i] == 0; });
   set.bound = {};
   set.sparse.bound = {};

@@ -27,7 +27,7 @@ class CensoredTally {
 };
 
 /// Counts the censored labels of the set in LoadedData::censored, adds a note, and keeps them as limits or makes them
-/// missing or exact, as `how` requires.
-void treat_censored(LoadedData& data, Censored how);
+/// missing or exact, as `mode` requires.
+void treat_censored(LoadedData& data, Censored mode);
 
 }  // namespace molgraph

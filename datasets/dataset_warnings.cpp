@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kExamples = 3;
 constexpr std::int64_t kFewValues = 20;
-constexpr std::int64_t kFewTested = 10;
+constexpr std::int64_t kFewTestLabels = 10;
 constexpr std::size_t kFewDistinct = 5;
 
 std::vector<SplitPart> parts_of(const Split& split, std::int64_t size) {
@@ -87,23 +87,24 @@ SharedMolecules shared_molecules(const MoleculeSet& set, const Split& split, int
     for (auto s = static_cast<std::size_t>(begin); s < static_cast<std::size_t>(end); ++s)
       canonical[s] = canonical_smiles(set.smiles[static_cast<std::size_t>(suspects[s])], set.featurizer.standardize);
   });
-  struct Sight {
+  struct Occurrence {
     std::int64_t first;
     bool counted = false;
   };
-  std::unordered_map<std::string, Sight> seen;
+  std::unordered_map<std::string, Occurrence> seen;
   SharedMolecules shared;
   for (std::size_t s = 0; s < suspects.size(); ++s) {
     if (canonical[s].empty()) continue;
-    const auto [entry, is_new] = seen.try_emplace(canonical[s], Sight{suspects[s]});
-    Sight& sight = entry->second;
-    const auto here = static_cast<std::size_t>(suspects[s]), there = static_cast<std::size_t>(sight.first);
-    if (is_new || sight.counted || part[here] == part[there]) continue;
-    sight.counted = true;
+    const auto [entry, is_new] = seen.try_emplace(canonical[s], Occurrence{suspects[s]});
+    Occurrence& occurrence = entry->second;
+    const auto current = static_cast<std::size_t>(suspects[s]), earlier = static_cast<std::size_t>(occurrence.first);
+    if (is_new || occurrence.counted || part[current] == part[earlier]) continue;
+    occurrence.counted = true;
     ++shared.count;
     if (shared.example.empty())
-      shared.example = canonical[s] + ", row " + std::to_string(set.row[there] + 1) + " in " + name_of(part[there]) +
-                       " and row " + std::to_string(set.row[here] + 1) + " in " + name_of(part[here]);
+      shared.example = canonical[s] + ", row " + std::to_string(set.row[earlier] + 1) + " in " +
+                       name_of(part[earlier]) + " and row " + std::to_string(set.row[current] + 1) + " in " +
+                       name_of(part[current]);
   }
   return shared;
 }
@@ -118,17 +119,17 @@ std::string shared_molecules_warning(const MoleculeSet& set, const Split& split,
 namespace {
 
 /// One kind of problem and the targets that have it.
-struct Trouble {
+struct TargetProblem {
   std::string one, many;  ///< text after "target 'y' " and after "70 targets "
   std::vector<std::string> names{};
 };
 
-void append_lines(const std::vector<Trouble>& troubles, std::vector<std::string>& lines) {
-  for (const Trouble& trouble : troubles) {
-    if (trouble.names.size() == 1) lines.push_back("target " + trouble.names[0] + " " + trouble.one);
-    if (trouble.names.size() > 1)
-      lines.push_back(with_commas(static_cast<std::int64_t>(trouble.names.size())) + " targets " + trouble.many + ": " +
-                      list_of(trouble.names, kExamples));
+void append_lines(const std::vector<TargetProblem>& problems, std::vector<std::string>& lines) {
+  for (const TargetProblem& problem : problems) {
+    if (problem.names.size() == 1) lines.push_back("target " + problem.names[0] + " " + problem.one);
+    if (problem.names.size() > 1)
+      lines.push_back(with_commas(static_cast<std::int64_t>(problem.names.size())) + " targets " + problem.many + ": " +
+                      list_of(problem.names, kExamples));
   }
 }
 
@@ -164,15 +165,15 @@ std::vector<std::string> part_warnings(const MoleculeSet& set, const Split& spli
   for (const auto& [part, name] : {std::pair{&split.valid, "validation"}, std::pair{&split.test, "test"}}) {
     if (part->empty()) continue;
     const std::string where = "in the " + std::string(name) + " set: ";
-    Trouble none{"has no label " + where + "it has no metric there",
-                 "have no label " + where + "they have no metric there"};
-    Trouble one_class{"has one class only " + where + "its roc-auc and ap are left blank there",
-                      "have one class only " + where + "their roc-auc and ap are left blank there"};
-    Trouble few{"", "have fewer than " + std::to_string(kFewTested) + " labels " + where +
-                        "their results there are unreliable"};
+    TargetProblem none{"has no label " + where + "it has no metric there",
+                       "have no label " + where + "they have no metric there"};
+    TargetProblem one_class{"has one class only " + where + "its roc-auc and ap are left blank there",
+                            "have one class only " + where + "their roc-auc and ap are left blank there"};
+    TargetProblem few{"", "have fewer than " + std::to_string(kFewTestLabels) + " labels " + where +
+                              "their results there are unreliable"};
     for (std::size_t t = 0; t < set.task.names.size(); ++t) {
       const Values values = values_of(set, *part, t);
-      if (part == &split.test && values.count > 0 && values.count < kFewTested) {
+      if (part == &split.test && values.count > 0 && values.count < kFewTestLabels) {
         few.one = "has only " + std::to_string(values.count) + " labels " + where + "its results there are unreliable";
         few.names.push_back(quoted_name(set, t));
       }
@@ -186,14 +187,15 @@ std::vector<std::string> part_warnings(const MoleculeSet& set, const Split& spli
 }
 
 std::vector<std::string> target_warnings(const MoleculeSet& set, const Split& split) {
-  Trouble none{"has no label in the training set: it cannot be learned",
-               "have no label in the training set and cannot be learned"};
-  Trouble constant{"has the same value in the whole training set: nothing can be learned from it",
-                   "have the same value in the whole training set; nothing can be learned from them"};
-  Trouble limits{"has only censored labels in the training set: their limits determine its scaling",
-                 "have only censored labels in the training set; their limits determine the scaling"};
-  Trouble scarce{"", "have fewer than " + std::to_string(kFewValues) + " labels in the training set"};
-  Trouble steps{"", "have few distinct values; if these are classes, use -t classification or -t multiclass"};
+  TargetProblem none{"has no label in the training set: it cannot be learned",
+                     "have no label in the training set and cannot be learned"};
+  TargetProblem constant{"has the same value in the whole training set: nothing can be learned from it",
+                         "have the same value in the whole training set; nothing can be learned from them"};
+  TargetProblem only_censored{"has only censored labels in the training set: their limits determine its scaling",
+                              "have only censored labels in the training set; their limits determine the scaling"};
+  TargetProblem few_labels{"", "have fewer than " + std::to_string(kFewValues) + " labels in the training set"};
+  TargetProblem few_distinct{"",
+                             "have few distinct values; if these are classes, use -t classification or -t multiclass"};
   const auto targets = static_cast<std::size_t>(set.task.num_targets());
   for (std::size_t t = 0; t < targets; ++t) {
     const Values values = values_of(set, split.train, t);
@@ -203,20 +205,20 @@ std::vector<std::string> target_warnings(const MoleculeSet& set, const Split& sp
     if (all == 0) {
       none.names.push_back(name);
     } else if (values.count == 0) {
-      limits.names.push_back(name);
+      only_censored.names.push_back(name);
     } else if (values.distinct.size() == 1 && values.censored == 0) {
       constant.names.push_back(name);
     } else if (all < kFewValues) {
-      scarce.one = "has only " + count + " labels in the training set";
-      scarce.names.push_back(name);
+      few_labels.one = "has only " + count + " labels in the training set";
+      few_labels.names.push_back(name);
     } else if (set.task.kind_of(t) == TaskKind::regression && values.distinct.size() <= kFewDistinct) {
-      steps.one =
+      few_distinct.one =
           "has only " + distinct + " distinct values: if these are classes, use -t classification or -t multiclass";
-      steps.names.push_back(name);
+      few_distinct.names.push_back(name);
     }
   }
   std::vector<std::string> warnings;
-  append_lines({none, limits, constant, scarce, steps}, warnings);
+  append_lines({none, only_censored, constant, few_labels, few_distinct}, warnings);
   std::int64_t unlabelled = 0;
   for (std::size_t g = 0; g < static_cast<std::size_t>(set.size()) && targets > 0; ++g)
     unlabelled += std::all_of(set.targets.begin() + static_cast<std::ptrdiff_t>(g * targets),

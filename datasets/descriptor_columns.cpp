@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::int64_t kMaxRows = 200;
 constexpr std::size_t kMinRows = 20, kMinValues = 4;
-constexpr int kMaxComparedAtoms = 150;  ///< atoms: descriptors of larger molecules are slow
-constexpr double kOtherVersion = 1e-4;  ///< relative: atomic masses differ between RDKit versions
+constexpr int kMaxComparedAtoms = 150;      ///< atoms: descriptors of larger molecules are slow
+constexpr double kVersionTolerance = 1e-4;  ///< relative: atomic masses differ between RDKit versions
 
 /// Half a unit of the cell's last digit: 0.05 for "1.5", 5e-8 for "1.5e-6".
 double rounding_of(std::string_view cell) {
@@ -29,37 +29,37 @@ double rounding_of(std::string_view cell) {
   return 0.5 * std::pow(10.0, power - decimals);
 }
 
-std::size_t different(const std::vector<double>& values) {
+std::size_t distinct_count(const std::vector<double>& values) {
   return std::set<double>(values.begin(), values.end()).size();
 }
 
 /// Values of a column and the descriptors that still match them.
 struct Comparison {
-  std::vector<std::size_t> alike{};
+  std::vector<std::size_t> matching{};
   std::vector<double> values{};
-  std::vector<std::vector<double>> of_alike{};  ///< [alike][values] the descriptors' values
+  std::vector<std::vector<double>> matching_values{};  ///< [matching][values] the descriptors' values
 
   void add(std::string_view cell, const std::vector<float>& descriptors) {
     const auto number = number_of_cell(cell);
     if (!number) return;
     values.push_back(*number);
-    const double most = 1.001 * rounding_of(trim(cell));
-    for (std::size_t k = alike.size(); k-- > 0;) {
-      const double value = descriptors[alike[k]];
-      if (std::abs(value - *number) <= most + kOtherVersion * std::abs(value)) {
-        of_alike[k].push_back(value);
+    const double max_difference = 1.001 * rounding_of(trim(cell));
+    for (std::size_t k = matching.size(); k-- > 0;) {
+      const double value = descriptors[matching[k]];
+      if (std::abs(value - *number) <= max_difference + kVersionTolerance * std::abs(value)) {
+        matching_values[k].push_back(value);
         continue;
       }
-      alike.erase(alike.begin() + static_cast<std::ptrdiff_t>(k));
-      of_alike.erase(of_alike.begin() + static_cast<std::ptrdiff_t>(k));
+      matching.erase(matching.begin() + static_cast<std::ptrdiff_t>(k));
+      matching_values.erase(matching_values.begin() + static_cast<std::ptrdiff_t>(k));
     }
   }
 
   /// The descriptor that the column contains; nothing if there are too few values to decide.
   std::optional<std::size_t> found() const {
-    if (values.size() < kMinRows || different(values) < kMinValues) return std::nullopt;
-    for (std::size_t k = 0; k < alike.size(); ++k)
-      if (different(of_alike[k]) >= kMinValues) return alike[k];
+    if (values.size() < kMinRows || distinct_count(values) < kMinValues) return std::nullopt;
+    for (std::size_t k = 0; k < matching.size(); ++k)
+      if (distinct_count(matching_values[k]) >= kMinValues) return matching[k];
     return std::nullopt;
   }
 };
@@ -67,18 +67,18 @@ struct Comparison {
 }  // namespace
 
 bool is_descriptor_name(std::string_view column) {
-  const std::string wanted = lower(trim(column));
-  return std::ranges::any_of(descriptor_names(), [&](std::string_view name) { return lower(name) == wanted; });
+  const std::string lowered = lower(trim(column));
+  return std::ranges::any_of(descriptor_names(), [&](std::string_view name) { return lower(name) == lowered; });
 }
 
-void mark_descriptors(const std::string& path, const TableOptions& options, const std::vector<int>& places,
+void mark_descriptors(const std::string& path, const TableOptions& options, const std::vector<int>& positions,
                       std::vector<ColumnStats>& stats) {
   const auto names = descriptor_names();
   std::vector<Comparison> comparisons(stats.size());
   for (std::size_t c = 0; c < stats.size(); ++c) {
-    if (places[c] < 0 || !stats[c].is_found() || stats[c].is_binary()) continue;
-    for (std::size_t d = 0; d < names.size(); ++d) comparisons[c].alike.push_back(d);
-    comparisons[c].of_alike.resize(names.size());
+    if (positions[c] < 0 || !stats[c].is_found() || stats[c].is_binary()) continue;
+    for (std::size_t d = 0; d < names.size(); ++d) comparisons[c].matching.push_back(d);
+    comparisons[c].matching_values.resize(names.size());
   }
   std::optional<Featurizer> featurizer;
   try {
@@ -88,11 +88,11 @@ void mark_descriptors(const std::string& path, const TableOptions& options, cons
     return;
   }
   TableOptions quiet = options;
-  quiet.hooks.say = {};  // the table's messages have already been shown
+  quiet.hooks.log = {};  // the table's messages have already been shown
   TableReader reader(path, quiet);
   TableRow row;
-  const auto is_open = [](const Comparison& one) { return !one.alike.empty(); };
-  for (std::int64_t r = 0; r < kMaxRows && std::ranges::any_of(comparisons, is_open) && reader.next(row); ++r) {
+  const auto has_candidates = [](const Comparison& one) { return !one.matching.empty(); };
+  for (std::int64_t r = 0; r < kMaxRows && std::ranges::any_of(comparisons, has_candidates) && reader.next(row); ++r) {
     if (!row.problem.empty()) continue;
     const FeaturizeResult read = row.mol_block.empty()
                                      ? featurizer->smiles(row.cells[static_cast<std::size_t>(reader.smiles_column())])
@@ -100,8 +100,8 @@ void mark_descriptors(const std::string& path, const TableOptions& options, cons
     const auto* graph = std::get_if<MolecularGraph>(&read);
     if (graph == nullptr) continue;
     for (std::size_t c = 0; c < stats.size(); ++c)
-      if (is_open(comparisons[c]))
-        comparisons[c].add(row.cells[static_cast<std::size_t>(places[c])], graph->descriptors);
+      if (has_candidates(comparisons[c]))
+        comparisons[c].add(row.cells[static_cast<std::size_t>(positions[c])], graph->descriptors);
   }
   for (std::size_t c = 0; c < stats.size(); ++c)
     if (const auto descriptor = comparisons[c].found()) stats[c].descriptor = names[*descriptor];

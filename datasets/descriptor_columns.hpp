@@ -15,9 +15,9 @@ bool is_descriptor_name(std::string_view column);
 
 /// Sets ColumnStats::descriptor of the numeric columns that equal one of descriptor_names() in all of the first 200
 /// rows (molecules of at most 150 atoms), within the precision of their digits. The column needs at least 20 cells, and
-/// both the column and the descriptor at least four distinct values. `places`: the table's column for each of `stats`.
-/// Does nothing if RDKit's data, which descriptors need, are missing.
-void mark_descriptors(const std::string& path, const TableOptions& options, const std::vector<int>& places,
+/// both the column and the descriptor at least four distinct values. `positions`: the table's column for each of
+/// `stats`. Does nothing if RDKit's data, which descriptors need, are missing.
+void mark_descriptors(const std::string& path, const TableOptions& options, const std::vector<int>& positions,
                       std::vector<ColumnStats>& stats);
 
 }  // namespace molgraph

@@ -28,7 +28,7 @@ std::uint64_t mix(std::uint64_t x) {  // the finaliser of splitmix64 (Steele et 
 }
 
 /// Atom columns that do not depend on how the SMILES is written.
-std::vector<std::size_t> settled_columns(Features features) {
+std::vector<std::size_t> invariant_columns(Features features) {
   switch (features) {
     case Features::ogb: return {0, 3, 4, 8};       // number, charge, hydrogens, in ring
     case Features::molgraph: return {0, 2, 3, 7};  // the same
@@ -67,9 +67,9 @@ double majority_of(const std::vector<Weighted>& values) {
   std::map<double, double> votes;
   for (const Weighted& one : values) votes[one.value] += one.weight;
   const auto fewer = [](const auto& a, const auto& b) { return a.second < b.second; };
-  const auto most = std::ranges::max_element(votes, fewer);
-  const auto as_many = [&](const auto& one) { return one.second == most->second; };
-  return std::ranges::count_if(votes, as_many) > 1 ? kNaN : most->first;
+  const auto winner = std::ranges::max_element(votes, fewer);
+  const auto is_tied = [&](const auto& one) { return one.second == winner->second; };
+  return std::ranges::count_if(votes, is_tied) > 1 ? kNaN : winner->first;
 }
 
 /// Values that are neither missing nor limits; those of weight 0 only if there are no others.
@@ -77,9 +77,9 @@ std::vector<Weighted> exact_values(const std::vector<Label>& labels, const std::
   std::vector<Weighted> values;
   for (std::size_t r = 0; r < labels.size(); ++r)
     if (!std::isnan(labels[r].value) && labels[r].bound == 0) values.push_back({labels[r].value, weights[r]});
-  const auto counts = [](const Weighted& one) { return one.weight > 0; };
-  if (std::ranges::any_of(values, counts)) {
-    std::erase_if(values, [&](const Weighted& one) { return !counts(one); });
+  const auto has_weight = [](const Weighted& one) { return one.weight > 0; };
+  if (std::ranges::any_of(values, has_weight)) {
+    std::erase_if(values, [&](const Weighted& one) { return !has_weight(one); });
   } else {
     for (Weighted& one : values) one.weight = 1;
   }
@@ -149,9 +149,9 @@ std::uint64_t invariant_hash(const GraphView& graph) {
   const auto columns = static_cast<std::size_t>(feature_shape(graph.features).atom_columns);
   const auto n = static_cast<std::size_t>(graph.num_atoms);
   std::vector<std::uint64_t> colour(n, 0), next(n);
-  const std::vector<std::size_t> settled = settled_columns(graph.features);
+  const std::vector<std::size_t> invariant = invariant_columns(graph.features);
   for (std::size_t a = 0; a < n; ++a)
-    for (const std::size_t c : settled) colour[a] = mix(colour[a] + graph.atoms[a * columns + c] + 1);
+    for (const std::size_t c : invariant) colour[a] = mix(colour[a] + graph.atoms[a * columns + c] + 1);
   for (int round = 0; round < 4; ++round) {
     std::ranges::fill(next, 0);
     for (int b = 0; b < graph.num_bonds; ++b) {
@@ -221,29 +221,29 @@ void Repeats::add(FeaturisedRow&& row, const std::string& file) {
   RepeatedRow& added = rows_.emplace_back(RepeatedRow{
       row.row, first, std::move(row.id), std::move(row.smiles), {}, {}, std::move(row.columns), row.weight});
   for (std::size_t t = 0; t < row.values.size(); ++t)
-    added.values.push_back({row.values[t], row.bounds.empty() || !rules_.signs_count ? std::int8_t{0} : row.bounds[t]});
+    added.values.push_back({row.values[t], row.bounds.empty() || !rules_.uses_signs ? std::int8_t{0} : row.bounds[t]});
 }
 
 void Repeats::finish() {
   by_text_.clear();
   std::erase_if(molecules_, [](const Molecule& molecule) { return molecule.rows.size() < 2; });
-  const std::size_t nowhere = rows_.size();
-  std::vector<std::size_t> place(rows_.size(), nowhere);  // new index of each row
+  const std::size_t dropped = rows_.size();
+  std::vector<std::size_t> new_index(rows_.size(), dropped);  // new index of each row
   for (std::size_t m = 0; m < molecules_.size(); ++m) {
     for (const std::size_t r : molecules_[m].rows) {
-      place[r] = r;
+      new_index[r] = r;
       by_row_[rows_[r].row] = m;
     }
   }
   std::size_t kept = 0;
   for (std::size_t r = 0; r < rows_.size(); ++r) {
-    if (place[r] == nowhere) continue;
+    if (new_index[r] == dropped) continue;
     if (kept != r) rows_[kept] = std::move(rows_[r]);
-    place[r] = kept++;
+    new_index[r] = kept++;
   }
   rows_.resize(kept);
   for (Molecule& molecule : molecules_) {
-    for (std::size_t& r : molecule.rows) r = place[r];
+    for (std::size_t& r : molecule.rows) r = new_index[r];
     merge(molecule);
     for (const std::size_t r : molecule.rows)
       rows_[r].used = rules_.rule == Duplicates::keep ? rows_[r].values : molecule.used;
@@ -321,36 +321,37 @@ std::string Repeats::spread() const {
 
 std::string Repeats::note(std::int64_t rows, const std::string& what) const {
   const std::string rule(to_string(rules_.rule));
-  const std::string become = rules_.rule == Duplicates::keep   ? "all are kept, those of one molecule in the same set"
-                             : rules_.rule == Duplicates::drop ? "the first row of each is kept, the others are dropped"
-                             : task_.kind == TaskKind::mixed   ? "one row each, classes by majority, numbers by " + rule
-                             : task_.has(TaskKind::regression) ? "one row each, by " + rule
-                                                               : "one row each, by majority";
+  const std::string outcome = rules_.rule == Duplicates::keep ? "all are kept, those of one molecule in the same set"
+                              : rules_.rule == Duplicates::drop
+                                  ? "the first row of each is kept, the others are dropped"
+                              : task_.kind == TaskKind::mixed ? "one row each, classes by majority, numbers by " + rule
+                              : task_.has(TaskKind::regression) ? "one row each, by " + rule
+                                                                : "one row each, by majority";
   return with_thousands(static_cast<std::int64_t>(molecules_.size())) +
          (molecules_.size() == 1 ? " duplicate molecule in " : " duplicate molecules in ") +
          with_thousands(static_cast<std::int64_t>(rows_.size())) + " of " + with_thousands(rows) + " " + what + ": " +
-         become + " (--duplicates " + rule + ")" + (task_.names.empty() ? "" : "; " + spread());
+         outcome + " (--duplicates " + rule + ")" + (task_.names.empty() ? "" : "; " + spread());
 }
 
 void RowSource::find_repeats(bool draws, const Progressed& progress) {
-  const bool as_they_are = plan_.named || options_.corpus || !options_.splits_file.empty() || task_.names.empty();
-  if (!options_.duplicates && as_they_are) return;
+  const bool keeps_rows = plan_.named || options_.corpus || !options_.splits_file.empty() || task_.names.empty();
+  if (!options_.duplicates && keeps_rows) return;
   // The rows of a molecule may differ in an input column, such as a temperature or a pH.
-  const Duplicates unasked = options_.input_columns.empty() ? Duplicates::mean : Duplicates::keep;
-  const Duplicates rule = options_.duplicates.value_or(unasked);
+  const Duplicates default_rule = options_.input_columns.empty() ? Duplicates::mean : Duplicates::keep;
+  const Duplicates rule = options_.duplicates.value_or(default_rule);
   if (rule == Duplicates::keep && !draws) return;
   // The other sets of the source's split stay unchanged, because results are computed on each of their rows.
-  const auto counts = [&](const FeaturisedRow& row) {
+  const auto is_counted = [&](const FeaturisedRow& row) {
     return std::holds_alternative<MolecularGraph>(row.result) && (!has_parts() || row.part == SplitPart::train);
   };
   std::vector<std::pair<std::uint64_t, std::int64_t>> seen;  // hash, row
-  const auto see = [&](FeaturisedRow&& row) {
-    if (counts(row)) seen.emplace_back(row.hash, row.row);
+  const auto collect = [&](FeaturisedRow&& row) {
+    if (is_counted(row)) seen.emplace_back(row.hash, row.row);
   };
-  read({.hashes = true}, see, [&](std::int64_t done, std::int64_t total) {
+  read({.hashes = true}, collect, [&](std::int64_t done, std::int64_t total) {
     if (progress) progress(done / 2, total);
   });
-  looked_at_ = true;
+  duplicates_searched_ = true;
   std::ranges::sort(seen);
   std::unordered_set<std::int64_t> suspects;
   for (std::size_t i = 1; i < seen.size(); ++i)
@@ -359,14 +360,14 @@ void RowSource::find_repeats(bool draws, const Progressed& progress) {
   seen = {};
   Repeats repeats({.rule = rule,
                    .by_time = !options_.time_column.empty(),
-                   .signs_count = options_.censored != Censored::value,
+                   .uses_signs = options_.censored != Censored::value,
                    .add_weights = !options_.weight_column.empty()},
-                  options_.corpus ? Task{} : joined(task_, auxiliary_));  // labels of a corpus are not merged
-  const auto compare = [&](FeaturisedRow&& row) {
+                  options_.corpus ? Task{} : joined_task(task_, auxiliary_));  // labels of a corpus are not merged
+  const auto add_row = [&](FeaturisedRow&& row) {
     const std::string file = file_of(row);
-    if (counts(row)) repeats.add(std::move(row), file);
+    if (is_counted(row)) repeats.add(std::move(row), file);
   };
-  read({.canonical = true, .only = &suspects}, compare, [&](std::int64_t, std::int64_t total) {
+  read({.canonical = true, .only = &suspects}, add_row, [&](std::int64_t, std::int64_t total) {
     if (progress) progress(total / 2, total);
   });
   repeats.finish();

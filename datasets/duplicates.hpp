@@ -48,7 +48,7 @@ Label merged_label(const std::vector<Label>& labels, const std::vector<float>& w
 struct MergeRules {
   Duplicates rule = Duplicates::keep;
   bool by_time = false;      ///< FeaturisedRow::key is a time; the earliest is used
-  bool signs_count = true;   ///< false: a limit such as ">50" is used as the number 50
+  bool uses_signs = true;    ///< false: a limit such as ">50" is used as the number 50
   bool add_weights = false;  ///< rows have weights; the merged row gets their sum
 };
 
@@ -78,7 +78,7 @@ class Repeats {
   /// First row of this row's molecule.
   std::int64_t first_of(std::int64_t row) const;
   /// True if this row was merged into another one.
-  bool vanishes(std::int64_t row) const { return rules_.rule != Duplicates::keep && first_of(row) != row; }
+  bool is_dropped(std::int64_t row) const { return rules_.rule != Duplicates::keep && first_of(row) != row; }
   /// Sets the values of a molecule's first row to the merged ones.
   void replace(FeaturisedRow& row) const;
   /// In the order of the table.

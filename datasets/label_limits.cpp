@@ -6,14 +6,14 @@
 namespace molgraph {
 namespace {
 
-constexpr std::size_t kMinLimited = 20;  ///< labels of a target
-constexpr std::size_t kMinOfSide = 10;   ///< fewest labels of a side for its own deviation
+constexpr std::size_t kMinLimited = 20;     ///< labels of a target
+constexpr std::size_t kMinSideLabels = 10;  ///< fewest labels of a side for its own deviation
 constexpr double kMaxDeviations = 10, kMaxLogDeviations = 7, kGap = 2;
 constexpr std::size_t kMaxSuspicious = 3;          ///< labels per side
 constexpr std::size_t kLabelsPerSuspicious = 100;  ///< in large tables: one suspicious label per this many
 
 /// Median of ascending numbers.
-double middle_of(const std::vector<double>& numbers) {
+double sorted_median(const std::vector<double>& numbers) {
   const std::size_t half = numbers.size() / 2;
   return numbers.size() % 2 == 1 ? numbers[half] : numbers[half - 1] / 2 + numbers[half] / 2;
 }
@@ -35,7 +35,7 @@ struct LabelsOfTarget {
   /// Deviation of a side, measured by distance(label).
   template <class Distance>
   double deviation(const std::vector<double>& side, const Distance& distance) const {
-    return middle_of(distances_of(side.size() < kMinOfSide ? all : side, distance));
+    return sorted_median(distances_of(side.size() < kMinSideLabels ? all : side, distance));
   }
   /// True if no label has the opposite sign of the median (never for a median of 0).
   bool one_sign() const { return median > 0 ? all.front() >= 0 : median < 0 && all.back() <= 0; }
@@ -76,7 +76,7 @@ Side side_of(const std::vector<double>& labels, const LabelsOfTarget& target) {
 LabelLimits limits_of(const std::vector<double>& labels) {
   LabelLimits limits;
   if (labels.size() < kMinLimited) return limits;
-  limits.median = middle_of(labels);
+  limits.median = sorted_median(labels);
   const auto [first, last] = std::equal_range(labels.begin(), labels.end(), limits.median);
   const std::vector<double> under(std::make_reverse_iterator(first), labels.rend()), over(last, labels.end());
   const LabelsOfTarget target{labels, limits.median};

@@ -69,12 +69,12 @@ void apply_split_options(SourcePlan& plan, const LoadOptions& options) {
   const bool several = options.folds > 0 || !options.splits_file.empty();
   check_split_options(options);
   if (plan.split_name == "files") {
-    const bool ahead = plan.tables.size() == 2 && looks_ahead(options.split);
-    if ((options.split != SplitKind::automatic && !ahead) || !options.splits_column.empty() || several)
+    const bool chronological = plan.tables.size() == 2 && is_chronological(options.split);
+    if ((options.split != SplitKind::automatic && !chronological) || !options.splits_column.empty() || several)
       throw UsageError(
           "with two or three tables, the tables define the split; with two, --split-type time or order can choose the "
           "validation set from the first");
-    if (ahead) plan.split_name += " by " + std::string(split_word(options.split));
+    if (chronological) plan.split_name += " by " + std::string(split_word(options.split));
     return;
   }
   if (!by_column && !options.splits_column.empty())
@@ -129,7 +129,7 @@ SourcePlan make_plan(const LoadOptions& options) {
 }
 
 /// Returns the plan after calling will_read() with its files.
-SourcePlan announced(SourcePlan plan, const LoadOptions& options) {
+SourcePlan report_files(SourcePlan plan, const LoadOptions& options) {
   if (!options.will_read) return plan;
   std::vector<std::string> files;
   for (const SourceTable& table : plan.tables) {
@@ -162,13 +162,13 @@ RejectedRow rejected_row(const FeaturisedRow& row) {
 
 /// Number of rows, including those merged into another row.
 std::int64_t rows_seen(const RowSource& source, std::int64_t rows) {
-  for (const RepeatedRow& row : source.repeats().rows()) rows += source.repeats().vanishes(row.row);
+  for (const RepeatedRow& row : source.repeats().rows()) rows += source.repeats().is_dropped(row.row);
   return rows;
 }
 
 /// Reports how duplicate molecules were merged, in a LoadedData or a StoreReport.
 template <class Report>
-void tell_repeats(const RowSource& source, Report& report) {
+void report_repeats(const RowSource& source, Report& report) {
   const Repeats& repeats = source.repeats();
   if (repeats.empty()) return;
   report.notes.push_back(repeats.note(source.rows(), source.has_parts() ? "rows (training set only)" : "rows"));
@@ -224,12 +224,12 @@ LoadedData load_data(const LoadOptions& options, const std::function<void(std::i
     if (options.will_read) options.will_read(options.paths);
     return load_from_store(options);
   }
-  RowSource source(announced(make_plan(options), options), options);
+  RowSource source(report_files(make_plan(options), options), options);
   LoadedData data;
   data.metric = source.plan().metric;
   data.training = source.plan().training;
   data.set.featurizer = source.featurizer();
-  data.set.task = joined(source.task(), source.auxiliary());
+  data.set.task = joined_task(source.task(), source.auxiliary());
   if (source.has_labels()) data.set.sparse.targets = source.task().names.size();
   data.set.input_names = source.input_names();
   data.set.source = source.info();
@@ -240,7 +240,7 @@ LoadedData load_data(const LoadOptions& options, const std::function<void(std::i
   std::vector<std::string> keys;
   std::vector<Split> extra(source.extra_parts().size());
   source.find_repeats(!source.has_parts() || source.plan().tables.size() == 2, progress);
-  tell_repeats(source, data);
+  report_repeats(source, data);
   std::vector<std::int64_t> first_rows;
   data.set.reserve_inputs(options.limit > 0 ? std::min(options.limit, source.rows()) : source.rows());
   source.stream(
@@ -304,7 +304,7 @@ StoreReport load_to_store(const LoadOptions& options, const std::string& path, c
                           const std::function<void(const RejectedRow&)>& rejected) {
   if (is_store(options.paths)) throw UsageError(options.paths[0] + ": is already a store");
   if (options.member_splits > 0) throw UsageError("a store contains only the validation set of its split");
-  RowSource source(announced(make_plan(options), options), options);
+  RowSource source(report_files(make_plan(options), options), options);
   StoreReport report;
   report.task = source.task();
   report.notes = source.notes();
@@ -329,7 +329,7 @@ StoreReport load_to_store(const LoadOptions& options, const std::string& path, c
     labels.targets = static_cast<std::size_t>(source.task().num_targets());
   if (!source.has_parts() && !computes) check_split_sizes(options, "there is no split; choose one with --split-type");
   source.find_repeats(computes || draws_valid, progress);
-  tell_repeats(source, report);
+  report_repeats(source, report);
   source.stream(
       with_scaffolds,
       [&](FeaturisedRow&& row) {
@@ -346,10 +346,10 @@ StoreReport load_to_store(const LoadOptions& options, const std::string& path, c
           return;
         }
         if (options.strict) throw_strict(source, row);
-        const RejectedRow bad = rejected_row(row);
-        tally.add(bad);
-        writer.reject(bad);
-        if (rejected) rejected(bad);
+        const RejectedRow rejection = rejected_row(row);
+        tally.add(rejection);
+        writer.reject(rejection);
+        if (rejected) rejected(rejection);
       },
       progress);
   if (writer.size() == 0) throw_no_molecule(source, tally);

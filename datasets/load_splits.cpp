@@ -24,7 +24,7 @@ std::string_view split_word(SplitKind kind) {
   }
 }
 
-bool looks_ahead(SplitKind kind) { return kind == SplitKind::time || kind == SplitKind::order; }
+bool is_chronological(SplitKind kind) { return kind == SplitKind::time || kind == SplitKind::order; }
 
 namespace {
 
@@ -64,25 +64,25 @@ class LinkedGroups {
   const std::string& name_of(const std::string& name) { return names_[root(number(name))]; }
   void link(const std::string& a, const std::string& b) {
     const auto [low, high] = std::minmax({root(number(a)), root(number(b))});
-    above_[high] = low;
+    parent_[high] = low;
   }
 
  private:
   std::size_t number(const std::string& name) {
     const auto [entry, is_new] = number_.try_emplace(name, names_.size());
     if (is_new) {
-      above_.push_back(names_.size());
+      parent_.push_back(names_.size());
       names_.push_back(name);
     }
     return entry->second;
   }
   std::size_t root(std::size_t at) {
-    for (; above_[at] != at; at = above_[at]) above_[at] = above_[above_[at]];
+    for (; parent_[at] != at; at = parent_[at]) parent_[at] = parent_[parent_[at]];
     return at;
   }
   std::unordered_map<std::string, std::size_t> number_;
   std::vector<std::string> names_;
-  std::vector<std::size_t> above_;  ///< equal to the own index for a root
+  std::vector<std::size_t> parent_;  ///< equal to the own index for a root
 };
 
 /// One key per unit: for groups, the merged group of those that share a molecule; for times, the earliest; else the
@@ -114,11 +114,11 @@ std::vector<std::string> keys_of_units(const std::vector<std::string>& keys, con
 ComputedSplits split_units(const LoadOptions& options, const SplitBasis& basis) {
   const Units units(basis.first_rows);
   const std::vector<std::int64_t> firsts = units.firsts();
-  SplitBasis of_units{units.count(), {}, basis.file, {}, basis.file_rows, basis.labels.of_some(firsts)};
-  of_units.keys = [&] { return keys_of_units(basis.keys(), units, basis, options.split); };
+  SplitBasis unit_basis{units.count(), {}, basis.file, {}, basis.file_rows, basis.labels.subset(firsts)};
+  unit_basis.keys = [&] { return keys_of_units(basis.keys(), units, basis, options.split); };
   for (const std::int64_t g : firsts)
-    if (!basis.rows.empty()) of_units.rows.push_back(basis.rows[static_cast<std::size_t>(g)]);
-  ComputedSplits computed = computed_splits(options, of_units);
+    if (!basis.rows.empty()) unit_basis.rows.push_back(basis.rows[static_cast<std::size_t>(g)]);
+  ComputedSplits computed = computed_splits(options, unit_basis);
   for (Split& split : computed.splits)
     for (auto* part : {&split.train, &split.valid, &split.test}) *part = units.expanded(*part);
   return computed;
@@ -139,7 +139,7 @@ SplitKind kind_of_name(const std::string& name) {
 }
 
 /// Molecules of the training and validation sets with a weight above 0, ascending.
-std::vector<std::int64_t> learned_and_validated(const LoadedData& data) {
+std::vector<std::int64_t> train_and_valid(const LoadedData& data) {
   std::vector<std::int64_t> result;
   for (const auto* part : {&data.split.train, &data.split.valid})
     for (const std::int64_t g : *part)
@@ -151,7 +151,7 @@ std::vector<std::int64_t> learned_and_validated(const LoadedData& data) {
 
 /// Values at the indices `chosen`, in that order.
 template <class Value>
-std::vector<Value> picked(const std::vector<Value>& values, const std::vector<std::int64_t>& chosen) {
+std::vector<Value> selected(const std::vector<Value>& values, const std::vector<std::int64_t>& chosen) {
   std::vector<Value> result;
   result.reserve(chosen.size());
   for (const std::int64_t g : chosen) result.push_back(values[static_cast<std::size_t>(g)]);
@@ -162,13 +162,13 @@ std::vector<Value> picked(const std::vector<Value>& values, const std::vector<st
 std::vector<std::int64_t> drawn_from_train(Split& split, const ClassLabels& labels,
                                            const std::vector<std::int64_t>& first_rows, const SplitSizes& sizes,
                                            std::uint64_t seed) {
-  std::vector<std::int64_t> own = split.train;  // default: all molecules of train are different
+  std::vector<std::int64_t> molecule_of = split.train;  // default: all molecules of train are different
   if (!first_rows.empty())
-    for (std::int64_t& g : own) g = first_rows[static_cast<std::size_t>(g)];
-  const Units units(own);
+    for (std::int64_t& g : molecule_of) g = first_rows[static_cast<std::size_t>(g)];
+  const Units units(molecule_of);
   std::vector<std::int64_t> firsts;
   for (const std::int64_t i : units.firsts()) firsts.push_back(split.train[static_cast<std::size_t>(i)]);
-  const Split parts = stratified_split(units.count(), labels.of_some(firsts), sizes, seed);
+  const Split parts = stratified_split(units.count(), labels.subset(firsts), sizes, seed);
   std::vector<std::int64_t> train, drawn;
   for (const auto i : units.expanded(parts.train)) train.push_back(split.train[static_cast<std::size_t>(i)]);
   for (const auto i : units.expanded(parts.valid)) drawn.push_back(split.train[static_cast<std::size_t>(i)]);
@@ -181,19 +181,20 @@ std::vector<std::int64_t> drawn_from_train(Split& split, const ClassLabels& labe
 bool needs_scaffolds(SplitKind kind) { return kind == SplitKind::scaffold || kind == SplitKind::scaffold_balanced; }
 
 void check_split_options(const LoadOptions& o) {
-  const auto needs = [](bool given, bool wanted, const char* text) {
-    if (given != wanted) throw UsageError(text);
+  const auto require_together = [](bool given, bool needed, const char* text) {
+    if (given != needed) throw UsageError(text);
   };
-  needs(!o.group_column.empty(), o.split == SplitKind::group,
-        "--split-type group and --group-column require each other");
-  needs(!o.time_column.empty(), o.split == SplitKind::time, "--split-type time and --time-column require each other");
+  require_together(!o.group_column.empty(), o.split == SplitKind::group,
+                   "--split-type group and --group-column require each other");
+  require_together(!o.time_column.empty(), o.split == SplitKind::time,
+                   "--split-type time and --time-column require each other");
   if (!o.splits_file.empty() && (o.split != SplitKind::automatic || !o.splits_column.empty() || o.folds > 0))
     throw UsageError("--splits-file cannot be combined with --split-type, --splits-column or --folds");
   if (o.folds < 0 || o.folds == 1) throw UsageError("--folds must be at least 2");
   if (o.member_splits < 0 || o.member_splits == 1)
     throw UsageError("there must be at least 2 validation sets, or none");
   if (o.member_splits > 0 && o.folds > 0) throw UsageError(kMemberSplitsAndFolds);
-  if (o.folds > 0 && (o.split == SplitKind::published || o.split == SplitKind::column || looks_ahead(o.split)))
+  if (o.folds > 0 && (o.split == SplitKind::published || o.split == SplitKind::column || is_chronological(o.split)))
     throw UsageError("--folds computes its own splits; use --split-type random, scaffold, scaffold-balanced or group");
 }
 
@@ -215,7 +216,7 @@ ComputedSplits computed_splits(const LoadOptions& options, const SplitBasis& bas
     return result;
   }
   const auto keys = [&]() -> std::vector<std::string> {
-    if (options.split == SplitKind::group) return apart_where_empty(basis.keys());
+    if (options.split == SplitKind::group) return unique_where_empty(basis.keys());
     return needs_scaffolds(options.split) ? basis.keys() : std::vector<std::string>{};
   };
   const std::string name(split_word(options.split));
@@ -246,19 +247,19 @@ void set_splits(LoadedData& data, ComputedSplits computed) {
 void take_valid_from_train(Split& split, const LoadOptions& options, const SplitBasis& basis) {
   if (options.split_sizes[1] <= 0) return;
   const std::vector<std::int64_t> train = std::move(split.train);
-  const auto of_train = [&](const auto& values) { return values.empty() ? values : picked(values, train); };
+  const auto of_train = [&](const auto& values) { return values.empty() ? values : selected(values, train); };
   LoadOptions sized = options;
   sized.split_sizes[2] = 0;
-  const SplitBasis own{std::ssize(train),
-                       [&] { return of_train(basis.keys()); },
-                       basis.file,
-                       of_train(basis.rows),
-                       basis.file_rows,
-                       basis.labels.of_some(train),
-                       of_train(basis.first_rows)};
-  const Split parts = computed_splits(sized, own).splits.front();
-  split.train = picked(train, parts.train);
-  split.valid = picked(train, parts.valid);
+  const SplitBasis train_basis{std::ssize(train),
+                               [&] { return of_train(basis.keys()); },
+                               basis.file,
+                               of_train(basis.rows),
+                               basis.file_rows,
+                               basis.labels.subset(train),
+                               of_train(basis.first_rows)};
+  const Split parts = computed_splits(sized, train_basis).splits.front();
+  split.train = selected(train, parts.train);
+  split.valid = selected(train, parts.valid);
 }
 
 void draw_calibration(LoadedData& data, const LoadOptions& options, const std::vector<std::int64_t>& first_rows) {
@@ -282,41 +283,42 @@ struct Pool {
   Units units;
   std::vector<std::string> keys;  ///< [units] scaffolds or groups; empty = random
   ClassLabels labels;
-  std::string what;       ///< "molecules", "groups" or "scaffolds"
-  std::size_t apart = 0;  ///< number of these
+  std::string what;              ///< "molecules", "groups" or "scaffolds"
+  std::size_t num_separate = 0;  ///< number of these
 };
 
 /// True for a split by time or order, because a model must not be trained on later rows than those it predicts, and for
 /// one by groups that are no longer known.
 bool has_one_validation_part(SplitKind kind, const std::vector<std::string>& groups) {
-  return looks_ahead(kind) || (kind == SplitKind::group && groups.empty());
+  return is_chronological(kind) || (kind == SplitKind::group && groups.empty());
 }
 
 Pool pool_of(const LoadedData& data, const LoadOptions& options, std::vector<std::int64_t> first_rows,
              std::vector<std::string> groups, SplitKind kind) {
-  std::vector<std::int64_t> molecules = learned_and_validated(data);
+  std::vector<std::int64_t> molecules = train_and_valid(data);
   if (first_rows.empty()) first_rows = first_rows_of(data.set, options.threads);
-  const Units units(picked(first_rows, molecules));
+  const Units units(selected(first_rows, molecules));
   Pool pool{std::move(molecules), units, {}, {}, "molecules", units.members.size()};
   if (needs_scaffolds(kind)) groups = scaffolds_of(data.set, options.threads);
   if (kind == SplitKind::random) {
-    pool.labels = class_labels_of(data.set).of_some(picked(pool.molecules, units.firsts()));
+    pool.labels = class_labels_of(data.set).subset(selected(pool.molecules, units.firsts()));
     return pool;
   }
   // Molecules without a group or without rings have an empty key and form separate groups.
-  pool.keys = apart_where_empty(keys_of_units(picked(groups, pool.molecules), units, {}, kind));
+  pool.keys = unique_where_empty(keys_of_units(selected(groups, pool.molecules), units, {}, kind));
   pool.what = kind == SplitKind::group ? "groups" : "scaffolds";
-  pool.apart = std::unordered_set<std::string>(pool.keys.begin(), pool.keys.end()).size();
+  pool.num_separate = std::unordered_set<std::string>(pool.keys.begin(), pool.keys.end()).size();
   return pool;
 }
 
 /// Each fold's test set becomes a split's validation set, the rest its training set.
-std::vector<Split> dealt(const LoadedData& data, const Pool& pool, std::size_t count, std::uint64_t seed) {
+std::vector<Split> deal_folds(const LoadedData& data, const Pool& pool, std::size_t count, std::uint64_t seed) {
   std::vector<Split> splits;
   for (const Split& fold :
        k_fold_splits(pool.units.count(), pool.keys, static_cast<int>(count), {1, 0, 0}, seed, pool.labels))
-    splits.push_back({picked(pool.molecules, pool.units.expanded(fold.train)),
-                      picked(pool.molecules, pool.units.expanded(fold.test)), data.split.test, data.split.calibration});
+    splits.push_back({selected(pool.molecules, pool.units.expanded(fold.train)),
+                      selected(pool.molecules, pool.units.expanded(fold.test)), data.split.test,
+                      data.split.calibration});
   return splits;
 }
 
@@ -331,24 +333,24 @@ void set_member_splits(LoadedData& data, const LoadOptions& options, std::vector
   if (has_one_validation_part(kind, groups)) {
     data.member_splits.assign(count, data.split);
     data.notes.push_back("all " + std::to_string(count) + " validation sets are that of the split: " +
-                         (looks_ahead(kind) ? "a model must not be trained on later rows than those it predicts"
-                                            : "its groups are no longer known"));
+                         (is_chronological(kind) ? "a model must not be trained on later rows than those it predicts"
+                                                 : "its groups are no longer known"));
     return;
   }
   const Pool pool = pool_of(data, options, std::move(first_rows), std::move(groups), kind);
   if (const auto minimum = static_cast<std::size_t>(options.min_member_splits); minimum > 0)
-    count = std::min(count, std::max(minimum, pool.apart));
-  if (pool.apart < count)
+    count = std::min(count, std::max(minimum, pool.num_separate));
+  if (pool.num_separate < count)
     throw DataError(data.set.source.name + ": the training and validation sets have " +
                     with_commas(pool.units.count()) + " molecules" +
-                    (kind == SplitKind::random ? "" : " of " + std::to_string(pool.apart) + " " + pool.what) +
+                    (kind == SplitKind::random ? "" : " of " + std::to_string(pool.num_separate) + " " + pool.what) +
                     ", too few for " + std::to_string(count) + " validation sets");
-  data.member_splits = dealt(data, pool, count, options.seed);
-  const auto [least, most] =
+  data.member_splits = deal_folds(data, pool, count, options.seed);
+  const auto [smallest, largest] =
       std::ranges::minmax_element(data.member_splits, {}, [](const Split& member) { return member.valid.size(); });
   const auto text = [](std::size_t number) { return with_commas(static_cast<std::int64_t>(number)); };
-  data.notes.push_back(std::to_string(count) + " validation sets of " + text(least->valid.size()) +
-                       (least->valid.size() == most->valid.size() ? "" : " to " + text(most->valid.size())) +
+  data.notes.push_back(std::to_string(count) + " validation sets of " + text(smallest->valid.size()) +
+                       (smallest->valid.size() == largest->valid.size() ? "" : " to " + text(largest->valid.size())) +
                        " of the " + text(pool.molecules.size()) + " training and validation rows, divided by " +
                        pool.what);
 }
@@ -361,8 +363,8 @@ void set_inner_folds(LoadedData& data, const LoadOptions& options, std::vector<s
   if (options.inner_folds == 0 || !data.may_have_inner_folds) return;
   if (options.needs_inner_folds && !options.needs_inner_folds(data)) return;
   const Pool pool = pool_of(data, options, std::move(first_rows), std::move(groups), kind);
-  const std::size_t count = std::min(static_cast<std::size_t>(options.inner_folds), pool.apart);
-  if (count > 1) data.inner = dealt(data, pool, count, options.seed);
+  const std::size_t count = std::min(static_cast<std::size_t>(options.inner_folds), pool.num_separate);
+  if (count > 1) data.inner = deal_folds(data, pool, count, options.seed);
 }
 
 }  // namespace molgraph

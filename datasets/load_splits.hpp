@@ -18,7 +18,7 @@ void check_split_options(const LoadOptions& options);
 /// The --split-type word of a computed split.
 std::string_view split_word(SplitKind kind);
 /// True if later rows are predicted from earlier ones: splits by time or order.
-bool looks_ahead(SplitKind kind);
+bool is_chronological(SplitKind kind);
 
 /// Input of a computed split.
 struct SplitBasis {

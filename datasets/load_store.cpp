@@ -26,12 +26,12 @@ std::vector<std::string> names_of(const std::map<std::string, Split>& splits) {
   return names;
 }
 
-/// Keeps only the targets `wanted`, in that order.
-void select_targets(MoleculeSet& set, const std::vector<std::string>& wanted, const std::string& path) {
+/// Keeps only the targets `requested`, in that order.
+void select_targets(MoleculeSet& set, const std::vector<std::string>& requested, const std::string& path) {
   std::vector<std::size_t> chosen;
   std::set<int> named;
   const ColumnNames names(set.task.names, path);
-  for (const std::string& name : wanted) {
+  for (const std::string& name : requested) {
     const int t = names.find(name);
     if (t < 0)
       throw DataError(path + ": the store has no target '" + name + "'; it has " +
@@ -80,8 +80,8 @@ void make_positive(MoleculeSet& set, const std::string& positive, const std::str
   if (before.size() != 2 || labels.empty() || task.kind == TaskKind::mixed)
     throw UsageError("--positive " + positive + ": " + path + " does not have two classes of which one has this name" +
                      (before.empty() ? "" : "; it has " + list_of(before)));
-  const bool turn_round = labels[1] == before[0];
-  if (turn_round)
+  const bool swap_classes = labels[1] == before[0];
+  if (swap_classes)
     for (auto& value : set.targets) value = 1 - value;  // missing stays NaN
   task.kind = TaskKind::binary;
   task.classes = 0;
@@ -95,11 +95,12 @@ void choose_inputs(MoleculeSet& set, const LoadOptions& options, bool computed_l
                             : std::ptrdiff_t{0};
   if (options.descriptors == DescriptorSet::rdkit && computed == 0)
     throw UsageError(path + ": contains no descriptors; create the store with --descriptors rdkit");
-  const bool without = options.descriptors ? options.descriptors == DescriptorSet::none
-                                           : !options.descriptors_of_store && set.task.has(TaskKind::regression) &&
-                                                 !computed_labels && set.featurizer.features == Features::molgraph;
+  const bool without_descriptors = options.descriptors
+                                       ? options.descriptors == DescriptorSet::none
+                                       : !options.descriptors_of_store && set.task.has(TaskKind::regression) &&
+                                             !computed_labels && set.featurizer.features == Features::molgraph;
   std::vector<std::size_t> keep;
-  if (!without)
+  if (!without_descriptors)
     for (std::ptrdiff_t d = 0; d < computed; ++d) keep.push_back(static_cast<std::size_t>(d));
   const std::vector<std::string> columns(set.input_names.begin() + computed, set.input_names.end());
   const ColumnNames known(columns, path);
@@ -112,7 +113,7 @@ void choose_inputs(MoleculeSet& set, const LoadOptions& options, bool computed_l
   }
   if (options.input_columns.empty())
     for (auto d = static_cast<std::size_t>(computed); d < set.input_names.size(); ++d) keep.push_back(d);
-  if (without) set.featurizer.descriptors = DescriptorSet::none;
+  if (without_descriptors) set.featurizer.descriptors = DescriptorSet::none;
   if (keep.size() == set.input_names.size() && std::ranges::is_sorted(keep)) return;  // all, in their order
   std::vector<std::string> names;
   for (const std::size_t d : keep) names.push_back(set.input_names[d]);
@@ -199,8 +200,8 @@ std::string choose_stored_split(const MoleculeSet& set, const LoadOptions& optio
     case SplitKind::automatic:
     case SplitKind::published:
     case SplitKind::column: {
-      const char* wanted = options.split == SplitKind::column ? "column" : "published";
-      if (splits.contains(wanted)) return wanted;
+      const char* requested = options.split == SplitKind::column ? "column" : "published";
+      if (splits.contains(requested)) return requested;
       if (options.split == SplitKind::automatic && splits.empty()) return {};
       if (splits.size() == 1) return splits.begin()->first;
       if (splits.empty()) throw UsageError(path + ": the store has no split");
@@ -218,20 +219,20 @@ void choose_stored_targets(LoadedData& data, const LoadOptions& options) {
   const std::vector<std::string>& auxiliary = options.auxiliary_columns;
   const bool all = options.target_columns.empty() || wants_all_targets(options.target_columns, set.task.names);
   if (all && auxiliary.empty()) return;
-  std::vector<std::string> wanted = options.target_columns;
+  std::vector<std::string> requested = options.target_columns;
   if (all) {
-    wanted = set.task.names;
-    std::erase_if(wanted, [&](const std::string& name) {
+    requested = set.task.names;
+    std::erase_if(requested, [&](const std::string& name) {
       return std::ranges::any_of(auxiliary, [&](const auto& one) { return lower(trim(one)) == lower(trim(name)); });
     });
-    if (wanted.empty()) throw DataError(path + ": all targets are auxiliary; there must be another target");
+    if (requested.empty()) throw DataError(path + ": all targets are auxiliary; there must be another target");
   }
-  const std::size_t own = wanted.size();
-  wanted.insert(wanted.end(), auxiliary.begin(), auxiliary.end());
-  select_targets(set, wanted, path);
-  std::vector<std::size_t> first(own), last(wanted.size() - own);
+  const std::size_t num_primary = requested.size();
+  requested.insert(requested.end(), auxiliary.begin(), auxiliary.end());
+  select_targets(set, requested, path);
+  std::vector<std::size_t> first(num_primary), last(requested.size() - num_primary);
   std::iota(first.begin(), first.end(), 0);
-  std::iota(last.begin(), last.end(), own);
+  std::iota(last.begin(), last.end(), num_primary);
   data.auxiliary = take_auxiliary(set, some_targets(set.task, first), some_targets(set.task, last));
 }
 

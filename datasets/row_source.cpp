@@ -62,7 +62,7 @@ struct RowSource::Quota {
         left[p] = std::max<std::int64_t>(
             1, std::llround(static_cast<double>(limit) * static_cast<double>(count[p]) / static_cast<double>(total)));
   }
-  bool open(SplitPart part) const { return !limited || left[static_cast<std::size_t>(part)] > 0; }
+  bool has_room(SplitPart part) const { return !limited || left[static_cast<std::size_t>(part)] > 0; }
   void take(SplitPart part) { --left[static_cast<std::size_t>(part)]; }
   bool used_up() const {
     return limited && std::ranges::all_of(left, [](std::int64_t l) { return l <= 0; });
@@ -75,14 +75,14 @@ RowSource::RowSource(SourcePlan plan, const LoadOptions& options)
                                      .descriptors = options.descriptors.value_or(plan_.descriptors),
                                      .standardize = options.standardize.value_or(Standardize::none)},
       featurize_(featurizer_, options.limits),
-      graphs_alone_({.features = featurizer_.features, .standardize = featurizer_.standardize}, options.limits) {
+      graph_featurizer_({.features = featurizer_.features, .standardize = featurizer_.standardize}, options.limits) {
   std::error_code error;
   if (plan_.named && std::filesystem::is_regular_file(options.paths[0], error))
     notes_.push_back(options.paths[0] + " is read as the named data set; to read the file of that name, use ./" +
                      options.paths[0]);
   for (SourceTable& table : plan_.tables) {
-    shown_.push_back(table.path == "-" ? "standard input" : table.path);
-    if (table.path == "-" && std::ranges::count(shown_, shown_.back()) > 1)
+    table_names_.push_back(table.path == "-" ? "standard input" : table.path);
+    if (table.path == "-" && std::ranges::count(table_names_, table_names_.back()) > 1)
       throw UsageError("only one of the tables can be standard input");
     source_path_.push_back(table.path);
     const bool picked = !table.pick_file.empty();
@@ -104,12 +104,12 @@ RowSource::~RowSource() = default;
 
 TableOptions RowSource::table_options(std::size_t table) const {
   TableOptions options = plan_.tables[table].options;
-  options.shown_name = shown_[table];
+  options.shown_name = table_names_[table];
   options.hooks = options_.table.hooks;
   return options;
 }
 
-std::string RowSource::file_of(const FeaturisedRow& row) const { return shown_[row.table]; }
+std::string RowSource::file_of(const FeaturisedRow& row) const { return table_names_[row.table]; }
 
 SourceInfo RowSource::info() const {
   SourceInfo info;
@@ -117,7 +117,7 @@ SourceInfo RowSource::info() const {
   info.rdkit_version = rdkit_version();
   for (std::size_t t = 0; t < plan_.tables.size(); ++t) {
     const bool from_file = !is_stream(source_path_[t]);
-    info.file += (t ? ", " : "") + as_utf8(from_file ? file_name(source_path_[t]) : shown_[t]);
+    info.file += (t ? ", " : "") + as_utf8(from_file ? file_name(source_path_[t]) : table_names_[t]);
     if (from_file) info.sha256 += (info.sha256.empty() ? "" : ", ") + sha256_of_file(source_path_[t]);
   }
   return info;
@@ -126,7 +126,7 @@ SourceInfo RowSource::info() const {
 void RowSource::scan() {
   std::vector<ColumnStats> stats;
   for (std::size_t t = 0; t < plan_.tables.size(); ++t) scan_table(t, stats);
-  if (rows_ == 0) throw DataError(shown_.front() + ": has no rows");
+  if (rows_ == 0) throw DataError(table_names_.front() + ": has no rows");
   if (!plan_.part_files[0].empty()) read_part_files();
   if (!plan_.part_archive.empty()) read_part_archive();
   check_part_sizes();
@@ -142,7 +142,7 @@ void RowSource::scan() {
 
 void RowSource::scan_table(std::size_t table, std::vector<ColumnStats>& stats) {
   TableReader reader(plan_.tables[table].path, table_options(table));
-  const std::string& file = shown_[table];
+  const std::string& file = table_names_[table];
   const auto& columns = reader.columns();
   first_row_.push_back(rows_);
   smiles_column_.push_back(reader.smiles_column());
@@ -164,11 +164,13 @@ void RowSource::scan_table(std::size_t table, std::vector<ColumnStats>& stats) {
   }
   if (table == 0 || options_.corpus) find_targets(reader, names, part_column, stats);
   // Another table may have a different column order. -1 is an error if the column becomes a target.
-  std::vector<int>& places = target_columns_.emplace_back();
+  std::vector<int>& positions = target_columns_.emplace_back();
   for (const ColumnStats& column : stats) {
-    const int place = names.find(column.name);
-    const bool is_own = place == reader.smiles_column() || place == reader.id_column() || place == part_column;
-    places.push_back(options_.corpus && is_own ? -1 : place);  // another table may have labels under that name
+    const int position = names.find(column.name);
+    const bool is_reserved =
+        position == reader.smiles_column() || position == reader.id_column() || position == part_column;
+    positions.push_back(options_.corpus && is_reserved ? -1
+                                                       : position);  // another table may have labels under that name
   }
 
   TableRow row;
@@ -179,7 +181,7 @@ void RowSource::scan_table(std::size_t table, std::vector<ColumnStats>& stats) {
       parts_.push_back(split_part_of_cell(row.cells[static_cast<std::size_t>(part_column)], file, row.row));
     if (!row.problem.empty()) continue;
     for (std::size_t c = 0; c < stats.size(); ++c)
-      if (places[c] >= 0) stats[c].add(row.cells[static_cast<std::size_t>(places[c])], file, row.row);
+      if (positions[c] >= 0) stats[c].add(row.cells[static_cast<std::size_t>(positions[c])], file, row.row);
   }
 }
 
@@ -195,7 +197,7 @@ float RowSource::input_of_cell(const std::string& cell, const std::string& colum
                                std::int64_t row) const {
   if (is_missing(cell)) return std::numeric_limits<float>::quiet_NaN();
   if (const auto number = number_of_cell(cell)) return static_cast<float>(*number);
-  throw DataError(shown_[table], row + 1, "not a number in the input column '" + column + "'", cell);
+  throw DataError(table_names_[table], row + 1, "not a number in the input column '" + column + "'", cell);
 }
 
 FeaturizeResult RowSource::featurise_row(FeaturisedRow& out, TableRow& row, const Featurizer& featurizer) const {
@@ -221,9 +223,10 @@ FeaturizeResult RowSource::featurise_row(FeaturisedRow& out, TableRow& row, cons
       continue;
     }
     const std::string& cell = row.cells[static_cast<std::size_t>(columns[t])];
-    const std::size_t own = task_.names.size();
-    const Label label = t < own ? parser_->label(cell, t, shown_[out.table], row.row)
-                                : auxiliary_parser_->label(cell, t - own, shown_[out.table], row.row);
+    const std::size_t num_primary = task_.names.size();
+    const Label label = t < num_primary
+                            ? parser_->label(cell, t, table_names_[out.table], row.row)
+                            : auxiliary_parser_->label(cell, t - num_primary, table_names_[out.table], row.row);
     if (options_.corpus) {
       if (!std::isnan(label.value))
         out.labels.push_back({static_cast<std::uint32_t>(t), static_cast<float>(label.value), label.bound});
@@ -235,8 +238,8 @@ FeaturizeResult RowSource::featurise_row(FeaturisedRow& out, TableRow& row, cons
     out.bounds[t] = label.bound;
   }
   if (const int w = weight_column_[out.table]; w >= 0)
-    out.weight =
-        weight_of_cell(row.cells[static_cast<std::size_t>(w)], options_.weight_column, shown_[out.table], row.row);
+    out.weight = weight_of_cell(row.cells[static_cast<std::size_t>(w)], options_.weight_column, table_names_[out.table],
+                                row.row);
   for (std::size_t c = 0; c < options_.input_columns.size(); ++c)
     out.columns.push_back(input_of_cell(row.cells[static_cast<std::size_t>(input_columns_[out.table][c])],
                                         options_.input_columns[c], out.table, row.row));
@@ -262,8 +265,8 @@ std::vector<FeaturisedRow> RowSource::featurise(Block block, const Pass& pass) c
     if (const int id = id_column_[block.table]; id >= 0)
       out.id = text_or_blank(row.cells[static_cast<std::size_t>(id)]);
     if (out.id.empty()) out.id = std::to_string(out.row + 1);
-    if (repeats_.vanishes(out.row)) continue;  // already read by find_repeats()
-    out.result = featurise_row(out, row, pass.hashes || pass.canonical ? graphs_alone_ : featurize_);
+    if (repeats_.is_dropped(out.row)) continue;  // already read by find_repeats()
+    out.result = featurise_row(out, row, pass.hashes || pass.canonical ? graph_featurizer_ : featurize_);
     const auto* graph = std::get_if<MolecularGraph>(&out.result);
     if (graph == nullptr) continue;
     repeats_.replace(out);
@@ -276,7 +279,7 @@ std::vector<FeaturisedRow> RowSource::featurise(Block block, const Pass& pass) c
 
 void RowSource::stream(bool with_scaffolds, const Consume& consume, const Progressed& progress) {
   read({.scaffolds = with_scaffolds}, consume, [&](std::int64_t done, std::int64_t total) {
-    if (progress) progress(looked_at_ ? (total + done) / 2 : done, total);
+    if (progress) progress(duplicates_searched_ ? (total + done) / 2 : done, total);
   });
 }
 
@@ -289,10 +292,10 @@ void RowSource::read(const Pass& pass, const Consume& consume, const Progressed&
     auto rows = running.front().get();
     running.pop_front();
     for (FeaturisedRow& row : rows) {
-      if (!quota.open(row.part)) continue;
+      if (!quota.has_room(row.part)) continue;
       if (std::holds_alternative<MolecularGraph>(row.result)) quota.take(row.part);
       ++done;
-      if (!repeats_.vanishes(row.row)) consume(std::move(row));
+      if (!repeats_.is_dropped(row.row)) consume(std::move(row));
     }
     progress(std::min(done, total), total);
   };
@@ -307,8 +310,9 @@ void RowSource::read(const Pass& pass, const Consume& consume, const Progressed&
     TableRow row;
     while (!quota.used_up() && reader.next(row)) {
       const auto global = static_cast<std::size_t>(first_row_[t] + row.row);
-      if (global >= static_cast<std::size_t>(rows_)) throw FileError(shown_[t] + ": changed while it was being read");
-      if (!quota.open(has_parts() ? parts_[global] : SplitPart::none)) continue;
+      if (global >= static_cast<std::size_t>(rows_))
+        throw FileError(table_names_[t] + ": changed while it was being read");
+      if (!quota.has_room(has_parts() ? parts_[global] : SplitPart::none)) continue;
       if (pass.only != nullptr && !pass.only->contains(static_cast<std::int64_t>(global))) continue;
       block.table = t;
       block.bytes += row.mol_block.size();

@@ -102,7 +102,7 @@ class RowSource {
   static std::vector<int> new_columns(const std::vector<std::string>& columns, const std::vector<int>& candidates,
                                       const std::vector<ColumnStats>& stats, const std::string& file);
   std::vector<int> find_candidates(const std::vector<std::string>& columns, const std::vector<int>& not_targets);
-  bool gives_hint_of_parts() const;
+  bool may_hint_at_parts() const;
   void choose_columns(std::vector<ColumnStats>& stats);
   void choose_auxiliary(std::vector<ColumnStats> stats);
   void check_named(const std::vector<ColumnStats>& stats) const;
@@ -122,11 +122,11 @@ class RowSource {
   const LoadOptions& options_;
   FeaturizerOptions featurizer_;
   Featurizer featurize_;
-  Featurizer graphs_alone_;  ///< the same without descriptors, for finding duplicates
+  Featurizer graph_featurizer_;  ///< the same without descriptors, for finding duplicates
   Task task_, auxiliary_;
   std::int64_t rows_ = 0;
   std::vector<std::string> source_path_;  ///< [tables] paths of the plan, before spooling
-  std::vector<std::string> shown_;        ///< [tables] names in messages
+  std::vector<std::string> table_names_;  ///< [tables] names in messages
   std::vector<std::int64_t> first_row_;   ///< [tables]
   std::vector<std::vector<int>>
       target_columns_;  ///< [tables][candidates, then chosen targets and auxiliary ones]; -1 = missing
@@ -139,8 +139,8 @@ class RowSource {
   std::vector<std::unique_ptr<Spool>> spools_;  ///< copies of streams and of selected lines
   std::unique_ptr<TargetParser> parser_, auxiliary_parser_;
   Repeats repeats_;
-  bool all_targets_ = false;  ///< --target-columns all
-  bool looked_at_ = false;    ///< a pass has searched for duplicates; it counts as half of the work
+  bool all_targets_ = false;          ///< --target-columns all
+  bool duplicates_searched_ = false;  ///< a pass has searched for duplicates; it counts as half of the work
 };
 
 }  // namespace molgraph

@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kNamesShown = 5;    ///< column names in a message
 constexpr std::size_t kMaxWatched = 200;  ///< columns of a table that are searched for split words
 /// Most columns whose values are kept for recognising identifiers and descriptors; limits memory.
-constexpr std::size_t kMaxJudged = 1000;
+constexpr std::size_t kMaxDistinctColumns = 1000;
 
 }  // namespace
 
@@ -28,10 +28,10 @@ void RowSource::find_targets(const TableReader& reader, const ColumnNames& names
   }
   std::vector<int> candidates, watched, auxiliary;
   std::set<int> named;
-  const auto place_of = [&](const std::string& name, const char* what) {
+  const auto column_of = [&](const std::string& name, const char* what) {
     const int column = names.find(name);
     if (column < 0)
-      throw DataError(shown_[0] + ": no " + what + " column '" + name + "'; the columns are " + list_of(columns));
+      throw DataError(table_names_[0] + ": no " + what + " column '" + name + "'; the columns are " + list_of(columns));
     if (!named.insert(column).second) throw UsageError("the target column '" + name + "' is named twice");
     if (column == weight_column_.back())
       throw UsageError("the column '" + name + "' cannot be both a target and --weight-column");
@@ -40,8 +40,8 @@ void RowSource::find_targets(const TableReader& reader, const ColumnNames& names
     return column;
   };
   for (const std::string& name : plan_.target_columns)
-    if (!options_.corpus || names.find(name) >= 0) candidates.push_back(place_of(name, "target"));
-  for (const std::string& name : options_.auxiliary_columns) auxiliary.push_back(place_of(name, "auxiliary target"));
+    if (!options_.corpus || names.find(name) >= 0) candidates.push_back(column_of(name, "target"));
+  for (const std::string& name : options_.auxiliary_columns) auxiliary.push_back(column_of(name, "auxiliary target"));
   std::vector<int> others{reader.smiles_column(), reader.id_column(), part_column, key_column_.back(),
                           weight_column_.back()};
   others.insert(others.end(), inputs.begin(), inputs.end());
@@ -52,14 +52,14 @@ void RowSource::find_targets(const TableReader& reader, const ColumnNames& names
     return std::ranges::count_if(columns, [&](const auto& one) { return lower(trim(one)) == lower(trim(name)); }) == 1;
   };
   others.insert(others.end(), candidates.begin(), candidates.end());
-  const bool watches = gives_hint_of_parts() && columns.size() <= kMaxWatched;
+  const bool watches = may_hint_at_parts() && columns.size() <= kMaxWatched;
   for (int c = 0; watches && c < static_cast<int>(columns.size()); ++c)
     if (std::ranges::find(others, c) == others.end() && is_only_one(columns[static_cast<std::size_t>(c)]))
       watched.push_back(c);
-  for (const int c :
-       options_.corpus ? new_columns(columns, candidates, stats, shown_[input_columns_.size() - 1]) : candidates) {
+  for (const int c : options_.corpus ? new_columns(columns, candidates, stats, table_names_[input_columns_.size() - 1])
+                                     : candidates) {
     stats.push_back({.name = columns[static_cast<std::size_t>(c)]});
-    stats.back().is_judged = candidates.size() <= kMaxJudged;
+    stats.back().checks_distinct = candidates.size() <= kMaxDistinctColumns;
     stats.back().keep_labels = plan_.task == TaskKind::multiclass || !options_.positive.empty();
   }
   for (const auto* some : {&watched, &auxiliary})  // choose_columns() expects the auxiliary ones last
@@ -68,17 +68,17 @@ void RowSource::find_targets(const TableReader& reader, const ColumnNames& names
 
 std::vector<int> RowSource::new_columns(const std::vector<std::string>& columns, const std::vector<int>& candidates,
                                         const std::vector<ColumnStats>& stats, const std::string& file) {
-  std::set<std::string> known, here;
+  std::set<std::string> known, seen;
   for (const ColumnStats& column : stats) known.insert(lower(trim(column.name)));
-  std::vector<int> fresh;
+  std::vector<int> added;
   for (const int c : candidates) {
     const std::string name = lower(trim(columns[static_cast<std::size_t>(c)]));
-    if (!here.insert(name).second)
+    if (!seen.insert(name).second)
       throw DataError(file + ": two columns have the name '" + name +
                       "' (ignoring case), but tables are matched by column name");
-    if (!known.contains(name)) fresh.push_back(c);
+    if (!known.contains(name)) added.push_back(c);
   }
-  return fresh;
+  return added;
 }
 
 std::vector<int> RowSource::find_candidates(const std::vector<std::string>& columns,
@@ -124,13 +124,14 @@ int RowSource::find_part_column(const std::vector<std::string>& columns, const s
 int RowSource::find_key_column(const std::vector<std::string>& columns, std::size_t table) const {
   if (!has_key()) return -1;
   const std::string& name = options_.group_column.empty() ? options_.time_column : options_.group_column;
-  const int column = find_column(columns, name, shown_[table]);
+  const int column = find_column(columns, name, table_names_[table]);
   if (column < 0 && plan_.tables[table].part != SplitPart::test)  // only the first of two tables is divided
-    throw DataError(shown_[table] + ": no column '" + name + "' for the split; the columns are " + list_of(columns));
+    throw DataError(table_names_[table] + ": no column '" + name + "' for the split; the columns are " +
+                    list_of(columns));
   return column;
 }
 
-bool RowSource::gives_hint_of_parts() const {
+bool RowSource::may_hint_at_parts() const {
   return !options_.corpus && !plan_.named && plan_.part_column.empty() && !has_parts() &&
          options_.split == SplitKind::automatic && options_.folds == 0 && options_.splits_file.empty() &&
          plan_.tables.size() == 1;
@@ -139,8 +140,8 @@ bool RowSource::gives_hint_of_parts() const {
 void RowSource::choose_columns(std::vector<ColumnStats>& stats) {
   const bool named = !plan_.target_columns.empty();
   const auto found = std::ranges::count_if(stats, &ColumnStats::is_found);
-  for (std::vector<int>& places : target_columns_) places.resize(stats.size(), -1);  // later tables may have more
-  if (!named && !plan_.named && found > 1 && found <= static_cast<std::ptrdiff_t>(kMaxJudged))
+  for (std::vector<int>& positions : target_columns_) positions.resize(stats.size(), -1);  // later tables may have more
+  if (!named && !plan_.named && found > 1 && found <= static_cast<std::ptrdiff_t>(kMaxDistinctColumns))
     for (std::size_t t = 0; t < (options_.corpus ? target_columns_.size() : 1); ++t)
       mark_descriptors(plan_.tables[t].path, table_options(t), target_columns_[t], stats);
   if (options_.corpus) check_named(stats);
@@ -148,7 +149,7 @@ void RowSource::choose_columns(std::vector<ColumnStats>& stats) {
       choose_targets(stats, {.named = named,
                              .all = all_targets_,
                              .own_table = !plan_.named,
-                             .hint_of_parts = gives_hint_of_parts(),
+                             .hint_at_parts = may_hint_at_parts(),
                              .kind = options_.corpus && !stats.empty() ? TaskKind::mixed : plan_.task,
                              .positive = options_.positive});
   task_ = choice.task;
@@ -161,21 +162,22 @@ void RowSource::choose_columns(std::vector<ColumnStats>& stats) {
     for (const std::size_t c : choice.columns) {
       chosen.push_back(target_columns_[t][c]);
       if (chosen.back() < 0 && !options_.corpus)
-        throw DataError(shown_[t] + ": no column '" + stats[c].name + "', which is a target in " + shown_[0]);
+        throw DataError(table_names_[t] + ": no column '" + stats[c].name + "', which is a target in " +
+                        table_names_[0]);
     }
     for (std::size_t c = auxiliary; c < stats.size(); ++c) {
       chosen.push_back(target_columns_[t][c]);
       const SplitPart part = plan_.tables[t].part;
       if (chosen.back() < 0 && (part == SplitPart::none || part == SplitPart::train))
-        throw DataError(shown_[t] + ": no column '" + stats[c].name + "', which is an auxiliary target in " +
-                        shown_[0]);
+        throw DataError(table_names_[t] + ": no column '" + stats[c].name + "', which is an auxiliary target in " +
+                        table_names_[0]);
     }
     target_columns_[t] = std::move(chosen);
   }
   if (!plan_.target_names.empty()) task_.names = plan_.target_names;
   if (!plan_.units.empty()) task_.units = plan_.units;
   if (task_.names.empty() && (options_.require_targets || !options_.target_columns.empty()))
-    throw DataError(shown_[0] + ": no column of numbers or yes/no values can be a target; specify one with " +
+    throw DataError(table_names_[0] + ": no column of numbers or yes/no values can be a target; specify one with " +
                     "--target-columns" + (choice.warnings.empty() ? "" : " (" + list_of(choice.warnings) + ")"));
 }
 
@@ -192,17 +194,18 @@ void RowSource::choose_auxiliary(std::vector<ColumnStats> stats) {
 void RowSource::check_named(const std::vector<ColumnStats>& stats) const {
   for (const std::string& name : plan_.target_columns)
     if (std::ranges::none_of(stats, [&](const auto& one) { return lower(trim(one.name)) == lower(trim(name)); }))
-      throw DataError(list_of(shown_, kNamesShown) + ": no target column '" + name + "' in any table of the corpus");
+      throw DataError(list_of(table_names_, kNamesShown) + ": no target column '" + name +
+                      "' in any table of the corpus");
 }
 
 /// The column may be missing in a table without training data.
 int RowSource::find_weight_column(const std::vector<std::string>& columns, std::size_t table) const {
   if (options_.weight_column.empty()) return -1;
-  const int column = find_column(columns, options_.weight_column, shown_[table]);
+  const int column = find_column(columns, options_.weight_column, table_names_[table]);
   const SplitPart part = plan_.tables[table].part;
   if (column < 0 && (part == SplitPart::none || part == SplitPart::train))
-    throw DataError(shown_[table] + ": no column '" + options_.weight_column + "' for the weights; the columns are " +
-                    list_of(columns));
+    throw DataError(table_names_[table] + ": no column '" + options_.weight_column +
+                    "' for the weights; the columns are " + list_of(columns));
   return column;
 }
 

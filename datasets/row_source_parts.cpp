@@ -51,7 +51,7 @@ void RowSource::read_part_archive() {
       const auto index = static_cast<std::size_t>(row);
       if (row >= rows_)
         throw FileError(plan_.part_archive + ": row " + std::to_string(row) + " of '" + name + "' does not exist; " +
-                        shown_[0] + " has " + std::to_string(rows_) + " rows");
+                        table_names_[0] + " has " + std::to_string(rows_) + " rows");
       if (taken[index])
         throw FileError(plan_.part_archive + ": row " + std::to_string(row) + " of '" + name +
                         "' occurs twice in the split");
@@ -67,7 +67,7 @@ void RowSource::check_part_sizes() const {
     const auto count = std::ranges::count(parts_, static_cast<SplitPart>(p + 1));
     constexpr std::array<const char*, 3> names{"training", "validation", "test"};
     if (plan_.part_sizes[p] > 0 && count != plan_.part_sizes[p])
-      throw FileError(shown_[0] + ": is not the data set '" + plan_.name + "': its " + names[p] + " set has " +
+      throw FileError(table_names_[0] + ": is not the data set '" + plan_.name + "': its " + names[p] + " set has " +
                       std::to_string(count) + " rows, the published one " + std::to_string(plan_.part_sizes[p]) +
                       (plan_.part_archive.empty() ? "" : " (for a folder of another size, use --subset partial)"));
   }

@@ -21,8 +21,8 @@ void leave_out_weightless(LoadedData& data) {
   };
   const std::int64_t left_out = clean(data.split);
   for (Split& fold : data.folds) clean(fold);
-  const auto [least, most] = std::ranges::minmax(weight);
-  data.notes.push_back("row weights from " + number_text(least) + " to " + number_text(most) +
+  const auto [min_weight, max_weight] = std::ranges::minmax(weight);
+  data.notes.push_back("row weights from " + number_text(min_weight) + " to " + number_text(max_weight) +
                        (left_out == 0
                             ? ""
                             : "; " + with_commas(left_out) +

@@ -34,7 +34,7 @@ std::vector<Predicted> predicted_of(const ReportFacts& facts, std::size_t t) {
 }
 
 struct Threshold {
-  double probability, false_rate, recall, precision;
+  double probability, false_positive_rate, recall, precision;
 };
 
 /// One per distinct probability, from the highest. Both classes must be present.
@@ -42,27 +42,28 @@ std::vector<Threshold> thresholds_of(const std::vector<Predicted>& predicted) {
   const auto positives = static_cast<double>(std::ranges::count_if(predicted, &Predicted::positive));
   const double negatives = static_cast<double>(predicted.size()) - positives;
   std::vector<Threshold> all{{1, 0, 0, 1}};
-  double right = 0, wrong = 0;
+  double true_positives = 0, false_positives = 0;
   for (std::size_t k = 0; k < predicted.size(); ++k) {
-    (predicted[k].positive ? right : wrong) += 1;
+    (predicted[k].positive ? true_positives : false_positives) += 1;
     if (k + 1 < predicted.size() && predicted[k + 1].probability == predicted[k].probability) continue;
-    all.push_back({predicted[k].probability, wrong / negatives, right / positives, right / (right + wrong)});
+    all.push_back({predicted[k].probability, false_positives / negatives, true_positives / positives,
+                   true_positives / (true_positives + false_positives)});
   }
   if (all.size() > 1) all.front().precision = all[1].precision;
   return all;
 }
 
-bool has_both(const std::vector<Predicted>& predicted) {
+bool has_both_classes(const std::vector<Predicted>& predicted) {
   const auto positives = static_cast<std::size_t>(std::ranges::count_if(predicted, &Predicted::positive));
   return positives > 0 && positives < predicted.size();
 }
 
-template <class One>
-std::vector<One> thinned(const std::vector<One>& all, std::size_t most) {
-  if (all.size() <= most) return all;
-  std::vector<One> some;
-  for (std::size_t k = 0; k < most; ++k) some.push_back(all[k * (all.size() - 1) / (most - 1)]);
-  return some;
+template <class T>
+std::vector<T> thinned(const std::vector<T>& all, std::size_t max_count) {
+  if (all.size() <= max_count) return all;
+  std::vector<T> kept;
+  for (std::size_t k = 0; k < max_count; ++k) kept.push_back(all[k * (all.size() - 1) / (max_count - 1)]);
+  return kept;
 }
 
 struct Bin {
@@ -83,12 +84,12 @@ std::array<Bin, kBins> bins_of(const std::vector<Predicted>& predicted) {
 }
 
 /// One target of a plot.
-struct Shown {
+struct ShownTarget {
   std::string name;  ///< of the target, "" if there is only one
   std::vector<Predicted> predicted;
 };
 
-std::string curve_figure(const std::vector<Shown>& shown, const std::string& part, bool roc) {
+std::string curve_figure(const std::vector<ShownTarget>& shown, const std::string& part, bool roc) {
   SvgPlot plot(roc ? "roc" : "pr", (roc ? "ROC curve, " : "Precision-recall curve, ") + part + " set",
                roc ? "True positive rate against false positive rate at all thresholds; dashed line: random guessing."
                    : "Precision against recall at all thresholds.",
@@ -100,16 +101,17 @@ std::string curve_figure(const std::vector<Shown>& shown, const std::string& par
       .head = roc ? std::vector<std::string>{"Probability at least", "False positive rate", "True positive rate"}
                   : std::vector<std::string>{"Probability at least", "Recall", "Precision"}};
   int style = 0;
-  for (const Shown& one : shown) {
-    if (!has_both(one.predicted)) continue;
+  for (const ShownTarget& one : shown) {
+    if (!has_both_classes(one.predicted)) continue;
     const std::vector<Threshold> all = thresholds_of(one.predicted);
     std::vector<PlotPoint> points;
     for (const Threshold& at : thinned(all, kPointsShown))
-      points.push_back(roc ? PlotPoint{at.false_rate, at.recall} : PlotPoint{at.recall, at.precision});
+      points.push_back(roc ? PlotPoint{at.false_positive_rate, at.recall} : PlotPoint{at.recall, at.precision});
     plot.line(points, ++style, one.name.empty() && roc ? "this run" : one.name);
     for (const Threshold& at : thinned(all, kRowsShown))
       table.rows.push_back({(one.name.empty() ? "" : escaped(one.name) + ", ") + number_html(at.probability),
-                            number_html(roc ? at.false_rate : at.recall), number_html(roc ? at.recall : at.precision)});
+                            number_html(roc ? at.false_positive_rate : at.recall),
+                            number_html(roc ? at.recall : at.precision)});
     if (roc) continue;
     const double share = static_cast<double>(std::ranges::count_if(one.predicted, &Predicted::positive)) /
                          static_cast<double>(one.predicted.size());
@@ -119,7 +121,8 @@ std::string curve_figure(const std::vector<Shown>& shown, const std::string& par
   return figure(plot.svg(), roc ? "ROC curve." : "Precision-recall curve; dashed: random guessing.", table);
 }
 
-std::string reliability_figure(const std::vector<Shown>& shown, const std::string& part, const std::string& what) {
+std::string reliability_figure(const std::vector<ShownTarget>& shown, const std::string& part,
+                               const std::string& what) {
   SvgPlot plot("reliability", "Reliability, " + part + " set",
                "Observed share against predicted probability; on the dashed line, both are equal.",
                PlotAxis::shares("predicted probability"), PlotAxis::shares("share that " + what), true);
@@ -127,7 +130,7 @@ std::string reliability_figure(const std::vector<Shown>& shown, const std::strin
   HtmlTable table{.caption = "Molecules by predicted probability",
                   .head = {"Mean probability", "Molecules", "Share that " + escaped(what)}};
   int style = 0;
-  for (const Shown& one : shown) {
+  for (const ShownTarget& one : shown) {
     std::vector<PlotPoint> points;
     std::vector<PlotBar> bars;
     for (const Bin& bin : bins_of(one.predicted)) {
@@ -148,7 +151,7 @@ std::string reliability_figure(const std::vector<Shown>& shown, const std::strin
   return figure(plot.svg(), "Reliability; bars: 95&nbsp;% intervals of the share (Wilson 1927).", table);
 }
 
-std::vector<Predicted> likeliest(const ReportFacts& facts, std::size_t t) {
+std::vector<Predicted> top_class_predictions(const ReportFacts& facts, std::size_t t) {
   const PartRows& rows = facts.judged();
   const auto classes = static_cast<std::size_t>(facts.task.classes);
   const std::size_t targets = facts.task.names.size();
@@ -191,9 +194,9 @@ std::string confusion_table(const ReportFacts& facts, std::size_t t) {
   return table.html();
 }
 
-std::vector<Shown> shown_of(const ReportFacts& facts, TaskKind kind,
-                            const std::function<std::vector<Predicted>(std::size_t)>& predicted) {
-  std::vector<Shown> shown;
+std::vector<ShownTarget> shown_of(const ReportFacts& facts, TaskKind kind,
+                                  const std::function<std::vector<Predicted>(std::size_t)>& predicted) {
+  std::vector<ShownTarget> shown;
   for (const std::size_t t : shown_targets(facts, kind))
     shown.push_back({facts.task.names.size() > 1 ? cut_short(facts.task.names[t], 40) : "", predicted(t)});
   return shown;
@@ -202,12 +205,12 @@ std::vector<Shown> shown_of(const ReportFacts& facts, TaskKind kind,
 }  // namespace
 
 std::string binary_plots(const ReportFacts& facts) {
-  const std::vector<Shown> shown =
+  const std::vector<ShownTarget> shown =
       shown_of(facts, TaskKind::binary, [&](std::size_t t) { return predicted_of(facts, t); });
   const std::string part = kSetNames[facts.judged_part()];
   std::string missing;
-  for (const Shown& one : shown)
-    if (!has_both(one.predicted))
+  for (const ShownTarget& one : shown)
+    if (!has_both_classes(one.predicted))
       missing += "<p class=\"warn\">" + (one.name.empty() ? "The target" : escaped(one.name)) + " has " +
                  (one.predicted.empty() ? "no label" : "only one class") + " in the " + part +
                  " set, so there is no ROC curve and no precision-recall curve.</p>\n";
@@ -217,8 +220,8 @@ std::string binary_plots(const ReportFacts& facts) {
 }
 
 std::string multiclass_plots(const ReportFacts& facts) {
-  const std::vector<Shown> shown =
-      shown_of(facts, TaskKind::multiclass, [&](std::size_t t) { return likeliest(facts, t); });
+  const std::vector<ShownTarget> shown =
+      shown_of(facts, TaskKind::multiclass, [&](std::size_t t) { return top_class_predictions(facts, t); });
   std::string out = "<div class=\"plots\">" +
                     reliability_figure(shown, kSetNames[facts.judged_part()], "is the predicted class") + "</div>\n";
   for (const std::size_t t : shown_targets(facts, TaskKind::multiclass)) out += confusion_table(facts, t);

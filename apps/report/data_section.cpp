@@ -14,8 +14,8 @@ std::string entry(const std::string& name, const std::string& html) {
   return html.empty() ? "" : "<dt>" + name + "</dt><dd>" + html + "</dd>\n";
 }
 
-std::string counted(std::int64_t count, const char* one, const char* many) {
-  return with_thousands(count) + " " + (count == 1 ? one : many);
+std::string counted(std::int64_t count, const char* singular, const char* plural) {
+  return with_thousands(count) + " " + (count == 1 ? singular : plural);
 }
 
 std::string parts_text(const ReportFacts& facts) {

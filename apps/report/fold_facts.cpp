@@ -29,13 +29,13 @@ Estimate spread_of(const std::vector<double>& values) {
   return {mean, mean - deviation, mean + deviation};
 }
 
-/// Mean and spread of `of(fold)` over the folds for each metric.
-template <class Of>
-Estimates spreads_of(const std::vector<const Measured*>& folds, const Of& of) {
+/// Mean and spread of `estimates_of(fold)` over the folds for each metric.
+template <class EstimatesOf>
+Estimates spreads_of(const std::vector<const Measured*>& folds, const EstimatesOf& estimates_of) {
   Estimates all = no_estimates();
   for (std::size_t m = 0; m < kMeasures; ++m) {
     std::vector<double> values;
-    for (const Measured* fold : folds) values.push_back(of(*fold)[m].value);
+    for (const Measured* fold : folds) values.push_back(estimates_of(*fold)[m].value);
     all[m] = spread_of(values);
   }
   return all;

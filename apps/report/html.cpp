@@ -4,6 +4,7 @@
 
 #include "apps/report/statistics.hpp"
 #include "datasets/system/readable.hpp"
+#include "featurize/graph/utf8.hpp"
 
 namespace molgraph {
 namespace {
@@ -12,18 +13,9 @@ constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
 
 /// Length in bytes of the UTF-8 character that begins here; 0 if it is invalid or a control character.
 std::size_t character_at(std::string_view text, std::size_t at) {
-  const auto byte = [&](std::size_t k) { return static_cast<unsigned char>(text[at + k]); };
-  const unsigned char first = byte(0);
-  if (first < 0x80) return first < 0x20 ? first == '\t' || first == '\n' : first != 0x7F;
-  const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  if (first < 0xC2 || first > 0xF4 || at + length > text.size()) return 0;
-  for (std::size_t k = 1; k < length; ++k)
-    if ((byte(k) & 0xC0) != 0x80) return 0;
-  const unsigned char second = byte(1);
-  const bool too_long = (first == 0xE0 && second < 0xA0) || (first == 0xF0 && second < 0x90);
-  const bool no_character = (first == 0xED && second > 0x9F) || (first == 0xF4 && second > 0x8F);
-  const bool control = first == 0xC2 && second < 0xA0;
-  return too_long || no_character || control ? 0 : length;
+  const auto [code, bytes] = utf8_at(text, at);
+  const bool control = (code < 0x20 && code != '\t' && code != '\n') || (code >= 0x7F && code < 0xA0);
+  return control ? 0 : bytes;
 }
 
 }  // namespace
@@ -45,10 +37,9 @@ std::string escaped(std::string_view text) {
   return safe;
 }
 
-std::string cut_short(std::string_view text, std::size_t most) {
-  if (text.size() <= most) return std::string(text);
-  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0) == 0x80) --most;
-  return std::string(text.substr(0, most)) + "...";
+std::string cut_short(std::string_view text, std::size_t max_bytes) {
+  if (text.size() <= max_bytes) return std::string(text);
+  return std::string(text.substr(0, utf8_cut(text, max_bytes))) + "...";
 }
 
 std::string HtmlTable::html() const {

@@ -10,8 +10,8 @@ namespace molgraph {
 /// Makes any text safe between tags and inside quoted attributes: & < > " ' become character references, invalid UTF-8
 /// and control characters become U+FFFD.
 std::string escaped(std::string_view text);
-/// Truncates to `most` bytes at a character boundary and appends "..." (before escaping).
-std::string cut_short(std::string_view text, std::size_t most);
+/// Truncates to `max_bytes` bytes at a character boundary and appends "..." (before escaping).
+std::string cut_short(std::string_view text, std::size_t max_bytes);
 
 /// A table. All texts are HTML: pass data through escaped() first.
 struct HtmlTable {

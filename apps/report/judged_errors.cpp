@@ -35,34 +35,34 @@ std::vector<double> label_deviations(const ReportFacts& facts) {
   return deviations;
 }
 
-std::vector<LabelError> errors_of(const ReportFacts& facts, bool own_unit) {
+std::vector<LabelError> errors_of(const ReportFacts& facts, bool in_target_unit) {
   const PartRows& rows = facts.judged();
   const std::size_t targets = facts.task.names.size();
-  const std::vector<double> deviation = own_unit ? std::vector<double>(targets, 1) : label_deviations(facts);
+  const std::vector<double> deviation = in_target_unit ? std::vector<double>(targets, 1) : label_deviations(facts);
   std::vector<LabelError> errors;
   for (std::size_t i = 0; i < rows.size(); ++i)
     for (std::size_t t = 0; t < targets; ++t) {
       const double label = rows.labels[i * targets + t];
       if (std::isnan(label)) continue;
-      const double said = prediction_of(facts, rows, i, t);
-      const double size = facts.task.kind_of(t) == TaskKind::regression ? std::abs(said - label) / deviation[t]
-                          : facts.task.kind == TaskKind::multiclass     ? 1 - said
-                                                                        : std::abs(said - label);
+      const double predicted = prediction_of(facts, rows, i, t);
+      const double size = facts.task.kind_of(t) == TaskKind::regression ? std::abs(predicted - label) / deviation[t]
+                          : facts.task.kind == TaskKind::multiclass     ? 1 - predicted
+                                                                        : std::abs(predicted - label);
       if (std::isfinite(size)) errors.push_back({i, t, size});
     }
   return errors;
 }
 
-std::vector<LabelError> worst_errors(const ReportFacts& facts, std::size_t most) {
+std::vector<LabelError> worst_errors(const ReportFacts& facts, std::size_t max_count) {
   std::vector<LabelError> errors = errors_of(facts, false);
   if (const std::vector<bool>& in_train = facts.judged().in_train; !in_train.empty() && !facts.training)
     std::erase_if(errors, [&](const LabelError& error) { return in_train[error.row]; });
   std::ranges::stable_sort(errors, [](const auto& a, const auto& b) { return a.size > b.size; });
-  errors.resize(std::min(most, errors.size()));
+  errors.resize(std::min(max_count, errors.size()));
   return errors;
 }
 
-std::vector<SimilarityBin> similarity_bins(const ReportFacts& facts, bool numbers) {
+std::vector<SimilarityBin> similarity_bins(const ReportFacts& facts, bool regression) {
   const std::vector<double>& similarity = facts.judged().similarity;
   if (similarity.empty()) return {};
   // The errors of one molecule's labels are not independent, so the interval is that of a ratio of sums over molecules
@@ -73,7 +73,7 @@ std::vector<SimilarityBin> similarity_bins(const ReportFacts& facts, bool number
     double errors = 0, labels = 0;
     std::int64_t molecules = 0;
     std::size_t last = 0;  // row
-    void close() {
+    void finish_molecule() {
       sum_sum += errors * errors, sum_count += errors * labels, count_count += labels * labels;
       errors = labels = 0;
     }
@@ -81,10 +81,10 @@ std::vector<SimilarityBin> similarity_bins(const ReportFacts& facts, bool number
   std::array<Sums, kBins> sums;
   for (const LabelError& error : errors_of(facts, facts.task.names.size() == 1)) {
     const double at = similarity[error.row];
-    if ((facts.task.kind_of(error.target) == TaskKind::regression) != numbers || !std::isfinite(at)) continue;
+    if ((facts.task.kind_of(error.target) == TaskKind::regression) != regression || !std::isfinite(at)) continue;
     Sums& bin = sums[std::min(static_cast<std::size_t>(at * kBins), kBins - 1)];
     if (bin.molecules == 0 || bin.last != error.row) {
-      bin.close();
+      bin.finish_molecule();
       ++bin.molecules;
       bin.last = error.row;
     }
@@ -93,19 +93,19 @@ std::vector<SimilarityBin> similarity_bins(const ReportFacts& facts, bool number
   }
   std::vector<SimilarityBin> bins;
   for (std::size_t b = 0; b < kBins; ++b) {
-    Sums& of = sums[b];
-    if (of.count == 0) continue;
-    of.close();
-    const double mean = of.sum / of.count;
+    Sums& bin_sums = sums[b];
+    if (bin_sums.count == 0) continue;
+    bin_sums.finish_molecule();
+    const double mean = bin_sums.sum / bin_sums.count;
     SimilarityBin bin{static_cast<double>(b) / kBins,
                       static_cast<double>(b + 1) / kBins,
-                      of.molecules,
-                      static_cast<std::int64_t>(of.count),
+                      bin_sums.molecules,
+                      static_cast<std::int64_t>(bin_sums.count),
                       {mean, NAN, NAN}};
-    if (of.molecules > 1) {
-      const double squares = of.sum_sum - 2 * mean * of.sum_count + mean * mean * of.count_count,
-                   molecules = static_cast<double>(of.molecules);
-      const double error = kNormal95 * std::sqrt(std::max(0.0, squares) * molecules / (molecules - 1)) / of.count;
+    if (bin_sums.molecules > 1) {
+      const double squares = bin_sums.sum_sum - 2 * mean * bin_sums.sum_count + mean * mean * bin_sums.count_count,
+                   molecules = static_cast<double>(bin_sums.molecules);
+      const double error = kNormal95 * std::sqrt(std::max(0.0, squares) * molecules / (molecules - 1)) / bin_sums.count;
       bin.mean.low = std::max(0.0, mean - error), bin.mean.high = mean + error;
     }
     bins.push_back(bin);

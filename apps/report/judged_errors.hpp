@@ -21,13 +21,13 @@ double prediction_of(const ReportFacts& facts, const PartRows& rows, std::size_t
 /// [T] standard deviation of the labels in the evaluation set; 1 if it is 0.
 std::vector<double> label_deviations(const ReportFacts& facts);
 
-/// All errors on the evaluation set. Regression errors are in the target's unit if `own_unit`, else in standard
+/// All errors on the evaluation set. Regression errors are in the target's unit if `in_target_unit`, else in standard
 /// deviations of the labels.
-std::vector<LabelError> errors_of(const ReportFacts& facts, bool own_unit);
+std::vector<LabelError> errors_of(const ReportFacts& facts, bool in_target_unit);
 
 /// The largest errors in descending order, in standard deviations of the labels. Errors of training molecules are
 /// included only if the run stores the names of its training molecules.
-std::vector<LabelError> worst_errors(const ReportFacts& facts, std::size_t most);
+std::vector<LabelError> worst_errors(const ReportFacts& facts, std::size_t max_count);
 
 /// The molecules whose similarity to the most similar training molecule is in the range.
 struct SimilarityBin {
@@ -36,8 +36,8 @@ struct SimilarityBin {
   Estimate mean;  ///< of the errors, with its 95 % interval
 };
 
-/// Ten bins from 0 to 1, without empty ones, for the regression targets (`numbers`) or for the classification targets.
-/// The errors of a single regression target are in its unit. Empty if similarities are unknown.
-std::vector<SimilarityBin> similarity_bins(const ReportFacts& facts, bool numbers);
+/// Ten bins from 0 to 1, without empty ones, for the regression targets (`regression`) or for the classification
+/// targets. The errors of a single regression target are in its unit. Empty if similarities are unknown.
+std::vector<SimilarityBin> similarity_bins(const ReportFacts& facts, bool regression);
 
 }  // namespace molgraph

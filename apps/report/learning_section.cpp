@@ -11,19 +11,19 @@ namespace {
 constexpr std::size_t kPointsShown = 400, kCurvesShown = 10, kRowsShown = 40;
 
 /// Indices of the points to draw: all, or if there are too many, every n-th, the last and the best.
-std::vector<std::size_t> shown_places(std::size_t count, std::ptrdiff_t best, std::size_t most) {
-  std::vector<std::size_t> places;
-  const std::size_t step = std::max<std::size_t>(1, (count + most - 1) / most);
-  for (std::size_t k = 0; k < count; k += step) places.push_back(k);
-  if (count > 0 && places.back() != count - 1) places.push_back(count - 1);
+std::vector<std::size_t> shown_points(std::size_t count, std::ptrdiff_t best, std::size_t max_points) {
+  std::vector<std::size_t> indices;
+  const std::size_t step = std::max<std::size_t>(1, (count + max_points - 1) / max_points);
+  for (std::size_t k = 0; k < count; k += step) indices.push_back(k);
+  if (count > 0 && indices.back() != count - 1) indices.push_back(count - 1);
   const auto at = static_cast<std::size_t>(best);
-  if (best >= 0 && !std::ranges::binary_search(places, at)) places.insert(std::ranges::upper_bound(places, at), at);
-  return places;
+  if (best >= 0 && !std::ranges::binary_search(indices, at)) indices.insert(std::ranges::upper_bound(indices, at), at);
+  return indices;
 }
 
-using Values = std::vector<double> LearningCurve::*;
+using CurveValues = std::vector<double> LearningCurve::*;
 
-std::string curve_figure(const ReportFacts& facts, Values values, const std::string& id, const std::string& label,
+std::string curve_figure(const ReportFacts& facts, CurveValues values, const std::string& id, const std::string& label,
                          bool with_best) {
   double low = INFINITY, high = -INFINITY, last = 1;
   const std::size_t shown = std::min(facts.curves.size(), kCurvesShown);
@@ -40,7 +40,7 @@ std::string curve_figure(const ReportFacts& facts, Values values, const std::str
   for (std::size_t c = 0; c < shown; ++c) {
     const LearningCurve& curve = facts.curves[c];
     std::vector<PlotPoint> points;
-    for (const std::size_t k : shown_places(curve.epoch.size(), curve.best, kPointsShown))
+    for (const std::size_t k : shown_points(curve.epoch.size(), curve.best, kPointsShown))
       points.push_back({curve.epoch[k], (curve.*values)[k]});
     if (points.size() == 1) plot.dots(points, 1);
     plot.line(points, shown > 1 ? static_cast<int>(c % 4) + 1 : 1, shown > 1 && shown <= 4 ? curve.name : "");
@@ -55,7 +55,7 @@ std::string curve_figure(const ReportFacts& facts, Values values, const std::str
   const LearningCurve& first = facts.curves.front();
   HtmlTable table{.caption = escaped(label) + (first.name.empty() ? "" : " of " + escaped(first.name)),
                   .head = {"Epoch", escaped(label)}};
-  for (const std::size_t k : shown_places(first.epoch.size(), first.best, kRowsShown))
+  for (const std::size_t k : shown_points(first.epoch.size(), first.best, kRowsShown))
     table.rows.push_back(
         {text("%.0f", first.epoch[k]) + (with_best && static_cast<std::ptrdiff_t>(k) == first.best ? " (best)" : ""),
          number_html((first.*values)[k])});

@@ -13,15 +13,15 @@ namespace {
 constexpr std::size_t kWorst = 10;
 constexpr int kPictureWidth = 240, kPictureHeight = 170;
 
-std::string similarity_figure(const ReportFacts& facts, bool numbers) {
-  const std::vector<SimilarityBin> bins = similarity_bins(facts, numbers);
+std::string similarity_figure(const ReportFacts& facts, bool regression) {
+  const std::vector<SimilarityBin> bins = similarity_bins(facts, regression);
   if (bins.empty()) return {};
   const bool single = facts.task.names.size() == 1;
   const std::string unit =
       !facts.task.units.empty() && single && !facts.task.units[0].empty() ? " [" + facts.task.units[0] + "]" : "";
-  const std::string what = !numbers ? "1 - probability of the label"
-                           : single ? "mean error" + unit
-                                    : "mean error, in standard deviations";
+  const std::string what = !regression ? "1 - probability of the label"
+                           : single    ? "mean error" + unit
+                                       : "mean error, in standard deviations";
   HtmlTable table{.caption = "Error by similarity to the training set",
                   .head = {"Similarity", "Molecules", "Labels", "Mean error"}};
   std::vector<PlotPoint> points;
@@ -38,7 +38,7 @@ std::string similarity_figure(const ReportFacts& facts, bool numbers) {
         {text("%.1f to %.1f", bin.low, bin.high), counts.back(), with_thousands(bin.labels), estimate_html(bin.mean)});
   }
   SvgPlot plot(
-      numbers ? "far" : "far-classes", "Error against similarity to the training set",
+      regression ? "far" : "far-classes", "Error against similarity to the training set",
       "Mean error of the molecules by similarity to the most similar training molecule, with their number above.",
       PlotAxis::shares("similarity to the most similar training molecule"), PlotAxis::nice(what, 0, high * 1.12));
   plot.bars(bars, 1);
@@ -85,13 +85,13 @@ std::string worst_card(const ReportFacts& facts, const LabelError& error) {
   std::string list = entry("id", escaped(cut_short(rows.id[error.row], 60)));
   if (targets > 1) list += entry("target", escaped(cut_short(facts.task.names[error.target], 60)));
   list += entry("label", value_html(facts, error.target, rows.labels[at]));
-  const bool numbers = facts.task.kind_of(error.target) == TaskKind::regression;
-  const double said = prediction_of(facts, rows, error.row, error.target);
-  list += entry(numbers                                                ? "prediction"
+  const bool is_regression = facts.task.kind_of(error.target) == TaskKind::regression;
+  const double predicted = prediction_of(facts, rows, error.row, error.target);
+  list += entry(is_regression                                          ? "prediction"
                 : facts.task.kind_of(error.target) == TaskKind::binary ? "probability of 1"
                                                                        : "probability of the label",
-                number_html(said));
-  if (numbers && !rows.low.empty() && std::isfinite(rows.low[at]))
+                number_html(predicted));
+  if (is_regression && !rows.low.empty() && std::isfinite(rows.low[at]))
     list += entry("90&nbsp;% interval", number_html(rows.low[at]) + " to " + number_html(rows.high[at]));
   const auto nearest = facts.training ? facts.training->find(rows.smiles[error.row]) : std::nullopt;
   if (!nearest && !rows.similarity.empty() && std::isfinite(rows.similarity[error.row]))
@@ -100,7 +100,7 @@ std::string worst_card(const ReportFacts& facts, const LabelError& error) {
          (nearest ? nearest_html(facts, *nearest, error.target) : "") + "</li>\n";
 }
 
-std::string worst(const ReportFacts& facts) {
+std::string worst_predictions(const ReportFacts& facts) {
   std::string cards;
   for (const LabelError& error : worst_errors(facts, kWorst)) cards += worst_card(facts, error);
   if (cards.empty()) return {};
@@ -120,7 +120,7 @@ std::string twin_side(const ReportFacts& facts, std::size_t part, std::size_t ro
          "</dl></div>";
 }
 
-std::string twins(const ReportFacts& facts) {
+std::string twin_cards(const ReportFacts& facts) {
   if (facts.twins.empty()) return {};
   std::string cards;
   for (const Twins& pair : facts.twins)
@@ -145,6 +145,6 @@ std::string similarity_section(const ReportFacts& facts) {
   return plots.empty() ? "" : "<div class=\"plots\">" + plots + "</div>\n";
 }
 
-std::string molecule_section(const ReportFacts& facts) { return worst(facts) + twins(facts); }
+std::string molecule_section(const ReportFacts& facts) { return worst_predictions(facts) + twin_cards(facts); }
 
 }  // namespace molgraph

@@ -15,35 +15,35 @@ constexpr std::size_t kGroups = 10;  ///< rows of the table below a parity plot
 
 /// Rows with a label and a prediction, at most `most`, drawn with a fixed seed.
 std::vector<std::size_t> labelled_rows(const PartRows& rows, std::size_t targets, std::size_t target,
-                                       std::int64_t most) {
+                                       std::int64_t max_rows) {
   std::vector<std::int64_t> all;
   for (std::size_t i = 0; i < rows.size(); ++i)
     if (std::isfinite(rows.labels[i * targets + target]) && std::isfinite(rows.predictions[i * targets + target]))
       all.push_back(static_cast<std::int64_t>(i));
-  const std::vector<std::int64_t> some = sample(all, most, 0);
+  const std::vector<std::int64_t> some = sample(all, max_rows, 0);
   return {some.begin(), some.end()};
 }
 
 /// Groups of equal size in ascending order of prediction, with their labels and errors.
 HtmlTable parity_table(const PartRows& rows, std::size_t targets, std::size_t t) {
   std::vector<std::size_t> all = labelled_rows(rows, targets, t, static_cast<std::int64_t>(rows.size()));
-  const auto said = [&](std::size_t i) { return rows.predictions[i * targets + t]; };
-  std::ranges::stable_sort(all, [&](std::size_t a, std::size_t b) { return said(a) < said(b); });
+  const auto prediction = [&](std::size_t i) { return rows.predictions[i * targets + t]; };
+  std::ranges::stable_sort(all, [&](std::size_t a, std::size_t b) { return prediction(a) < prediction(b); });
   HtmlTable table{
       .caption = "Molecules ordered by prediction, in groups of equal size; single molecules: test_predictions.csv",
       .head = {"Predicted", "Molecules", "Mean prediction", "Mean label", "MAE"}};
   const std::size_t groups = std::min(kGroups, all.size());
   for (std::size_t g = 0; g < groups; ++g) {
     const std::size_t begin = g * all.size() / groups, end = (g + 1) * all.size() / groups;
-    double predicted = 0, label = 0, off = 0;
+    double predicted = 0, label = 0, absolute_error = 0;
     const auto n = static_cast<double>(end - begin);
     for (std::size_t k = begin; k < end; ++k) {
       const double y = rows.labels[all[k] * targets + t];
-      predicted += said(all[k]) / n, label += y / n, off += std::abs(said(all[k]) - y) / n;
+      predicted += prediction(all[k]) / n, label += y / n, absolute_error += std::abs(prediction(all[k]) - y) / n;
     }
-    table.rows.push_back({number_html(said(all[begin])) + " to " + number_html(said(all[end - 1])),
+    table.rows.push_back({number_html(prediction(all[begin])) + " to " + number_html(prediction(all[end - 1])),
                           with_thousands(static_cast<std::int64_t>(end - begin)), number_html(predicted),
-                          number_html(label), number_html(off)});
+                          number_html(label), number_html(absolute_error)});
   }
   return table;
 }
@@ -66,12 +66,13 @@ std::string parity_figure(const ReportFacts& facts, std::size_t t) {
   }
   const std::string name = cut_short(facts.task.names[t], 60),
                     unit = t < facts.task.units.size() ? facts.task.units[t] : "";
-  const std::string in = unit.empty() ? "" : " [" + unit + "]";
+  const std::string unit_suffix = unit.empty() ? "" : " [" + unit + "]";
   // Both axes have the same range, so that the identity is the diagonal.
   SvgPlot plot("parity-" + std::to_string(t),
                name + ": predicted against measured, " + kSetNames[facts.judged_part()] + " set",
                "Each dot is a molecule; on the dashed line, prediction and label are equal.",
-               PlotAxis::nice("label: " + name + in, low, high), PlotAxis::nice("prediction" + in, low, high), true);
+               PlotAxis::nice("label: " + name + unit_suffix, low, high),
+               PlotAxis::nice("prediction" + unit_suffix, low, high), true);
   plot.bars(bars, 4);
   const PlotAxis range = PlotAxis::nice("", low, high);
   plot.guide({range.low, range.low}, {range.high, range.high}, "prediction = label");
@@ -88,9 +89,9 @@ std::string parity_figure(const ReportFacts& facts, std::size_t t) {
 std::string prediction_section(const ReportFacts& facts) {
   const PartRows& rows = facts.judged();
   if (rows.size() == 0) return {};
-  std::string numbers;
-  for (const std::size_t t : shown_targets(facts, TaskKind::regression)) numbers += parity_figure(facts, t);
-  std::string out = numbers.empty() ? "" : "<div class=\"plots\">" + numbers + "</div>\n";
+  std::string regression_plots;
+  for (const std::size_t t : shown_targets(facts, TaskKind::regression)) regression_plots += parity_figure(facts, t);
+  std::string out = regression_plots.empty() ? "" : "<div class=\"plots\">" + regression_plots + "</div>\n";
   if (facts.task.has(TaskKind::binary)) out += binary_plots(facts);
   if (facts.task.kind == TaskKind::multiclass) out += multiclass_plots(facts);
   const std::size_t targets = facts.task.names.size();
@@ -108,7 +109,7 @@ std::string coverage_section(const ReportFacts& facts) {
                PlotAxis::nice("level of the interval", 0.4, 1), PlotAxis::nice("labels inside", 0, 1));
   plot.guide({0.4, 0.4}, {1, 1}, "coverage = level");
   HtmlTable table{.caption = "Intervals on the test set", .head = {"Level", "Labels inside", "Mean width", "Labels"}};
-  const bool many = facts.task.names.size() > 1;
+  const bool several = facts.task.names.size() > 1;
   int style = 0;
   for (const std::size_t t : shown) {
     std::vector<PlotPoint> points;
@@ -119,7 +120,7 @@ std::string coverage_section(const ReportFacts& facts) {
       const Estimate share = wilson(one.hits, one.labels);
       points.push_back({one.level, one.covered});
       bars.push_back({one.level, share.low, share.high});
-      table.rows.push_back({(many ? escaped(name) + ", " : "") + text("%.0f&nbsp;%%", 100 * one.level),
+      table.rows.push_back({(several ? escaped(name) + ", " : "") + text("%.0f&nbsp;%%", 100 * one.level),
                             number_html(one.covered) + " <span class=\"range\">" + number_html(share.low) + " to " +
                                 number_html(share.high) + "</span>",
                             number_html(one.width), with_thousands(one.labels)});
@@ -127,7 +128,7 @@ std::string coverage_section(const ReportFacts& facts) {
     if (points.empty()) continue;
     ++style;
     plot.bars(bars, style);
-    plot.line(points, style, many ? name : "this run");
+    plot.line(points, style, several ? name : "this run");
     plot.dots(points, style);
   }
   if (style == 0) return {};

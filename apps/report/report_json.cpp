@@ -18,15 +18,15 @@ Json number(double value) {
   return std::isfinite(value) ? Json(number_of_digits(static_cast<float>(value))) : Json(nullptr);
 }
 
-Json estimate(const Estimate& of) {
-  Json all = {{"value", number(of.value)}};
-  if (std::isfinite(of.low)) all["low"] = number(of.low), all["high"] = number(of.high);
+Json estimate(const Estimate& source) {
+  Json all = {{"value", number(source.value)}};
+  if (std::isfinite(source.low)) all["low"] = number(source.low), all["high"] = number(source.high);
   return all;
 }
 
-void add_measures(const Estimates& of, Json& all) {
+void add_measures(const Estimates& estimates, Json& all) {
   for (std::size_t m = 0; m < kMeasures; ++m)
-    if (std::isfinite(of[m].value)) all[std::string(key_of(static_cast<Measure>(m)))] = estimate(of[m]);
+    if (std::isfinite(estimates[m].value)) all[std::string(key_of(static_cast<Measure>(m)))] = estimate(estimates[m]);
 }
 
 /// The metrics of each method on the evaluation set.

@@ -34,52 +34,54 @@ std::vector<double> numbers_from(const Json& all, const char* key) {
   return values;
 }
 
-Json estimates(const Estimates& of) {
+Json estimates(const Estimates& values) {
   Json all = Json::object();
   for (std::size_t m = 0; m < kMeasures; ++m)
-    if (!std::isnan(of[m].value))
-      all[std::string(key_of(static_cast<Measure>(m)))] = {number(of[m].value), number(of[m].low), number(of[m].high)};
+    if (!std::isnan(values[m].value))
+      all[std::string(key_of(static_cast<Measure>(m)))] = {number(values[m].value), number(values[m].low),
+                                                           number(values[m].high)};
   return all;
 }
 Estimates estimates_from(const Json& all) {
-  Estimates of = no_estimates();
+  Estimates values = no_estimates();
   for (std::size_t m = 0; m < kMeasures; ++m)
     if (const auto found = all.find(std::string(key_of(static_cast<Measure>(m)))); found != all.end())
-      of[m] = {number_from(found->at(0)), number_from(found->at(1)), number_from(found->at(2))};
-  return of;
+      values[m] = {number_from(found->at(0)), number_from(found->at(1)), number_from(found->at(2))};
+  return values;
 }
 
-Json measured(const Measured& of, const std::vector<std::string>& targets, bool each) {
-  Json all = {{"molecules", of.molecules}, {"resamples", of.resamples}, {"mean", estimates(of.mean)}};
-  for (std::size_t t = 0; each && t < targets.size(); ++t)
+Json measured(const Measured& result, const std::vector<std::string>& targets, bool with_targets) {
+  Json all = {{"molecules", result.molecules}, {"resamples", result.resamples}, {"mean", estimates(result.mean)}};
+  for (std::size_t t = 0; with_targets && t < targets.size(); ++t)
     all["targets"].push_back({{"name", targets[t]},
-                              {"labels", of.labels[t]},
-                              {"positives", of.positives[t]},
-                              {"values", estimates(of.targets[t])}});
+                              {"labels", result.labels[t]},
+                              {"positives", result.positives[t]},
+                              {"values", estimates(result.targets[t])}});
   return all;
 }
 Measured measured_from(const Json& all) {
-  Measured of;
-  all.at("molecules").get_to(of.molecules);
-  all.at("resamples").get_to(of.resamples);
-  of.mean = estimates_from(all.at("mean"));
-  if (!all.contains("targets")) return of;
+  Measured result;
+  all.at("molecules").get_to(result.molecules);
+  all.at("resamples").get_to(result.resamples);
+  result.mean = estimates_from(all.at("mean"));
+  if (!all.contains("targets")) return result;
   for (const Json& target : all["targets"]) {
-    of.labels.push_back(target.at("labels").get<std::int64_t>());
-    of.positives.push_back(target.at("positives").get<std::int64_t>());
-    of.targets.push_back(estimates_from(target.at("values")));
+    result.labels.push_back(target.at("labels").get<std::int64_t>());
+    result.positives.push_back(target.at("positives").get<std::int64_t>());
+    result.targets.push_back(estimates_from(target.at("values")));
   }
-  return of;
+  return result;
 }
 
-/// `each`: includes the metrics of every target for the first method.
-Json methods_json(const std::vector<MethodResults>& methods, const std::vector<std::string>& targets, bool each) {
+/// `with_targets`: includes the metrics of every target for the first method.
+Json methods_json(const std::vector<MethodResults>& methods, const std::vector<std::string>& targets,
+                  bool with_targets) {
   Json all = Json::array();
   for (const MethodResults& method : methods) {
     Json one = {{"name", method.name}};
     for (std::size_t p = 0; p < kParts; ++p)
       if (method.parts[p])
-        one[kPartNames[p]] = measured(*method.parts[p], targets, each && &method == &methods.front());
+        one[kPartNames[p]] = measured(*method.parts[p], targets, with_targets && &method == &methods.front());
     all.push_back(std::move(one));
   }
   return all;

@@ -15,7 +15,7 @@ const Measured* part_of(const MethodResults& method, std::size_t part) {
   return method.parts[part] ? &*method.parts[part] : nullptr;
 }
 
-const Estimate& value_of(const Measured& of, Measure measure) { return of.mean[static_cast<std::size_t>(measure)]; }
+const Estimate& value_of(const Measured& part, Measure measure) { return part.mean[static_cast<std::size_t>(measure)]; }
 
 /// Metrics that are defined on at least one set.
 std::vector<Measure> measures_shown(const ReportFacts& facts) {
@@ -43,7 +43,7 @@ std::string resamples_text(const ReportFacts& facts) {
          ". A set with fewer than 10 molecules or too many labels has none.</p>\n";
 }
 
-std::string own_table(const ReportFacts& facts) {
+std::string run_table(const ReportFacts& facts) {
   HtmlTable table{.caption = facts.folds ? "All folds" : "This run", .head = {"Metric"}};
   for (std::size_t p = 0; p < kParts; ++p)
     if (const Measured* part = part_of(facts.methods.front(), p))
@@ -58,7 +58,7 @@ std::string own_table(const ReportFacts& facts) {
 }
 
 /// The leading metric on the evaluation set as a dot with its interval for each row; the first row is marked.
-std::string measure_figure(const ReportFacts& facts, const std::vector<MethodResults>& of, const std::string& id,
+std::string measure_figure(const ReportFacts& facts, const std::vector<MethodResults>& methods, const std::string& id,
                            const std::string& caption, const HtmlTable& table) {
   const Measure measure = leading_measure(facts);
   const std::size_t p = facts.judged_part();
@@ -66,7 +66,7 @@ std::string measure_figure(const ReportFacts& facts, const std::vector<MethodRes
   std::vector<PlotPoint> points;
   std::vector<PlotBar> bars;
   double low = INFINITY, high = -INFINITY;
-  for (auto method = of.rbegin(); method != of.rend(); ++method) {
+  for (auto method = methods.rbegin(); method != methods.rend(); ++method) {
     const Measured* part = part_of(*method, p);
     if (part == nullptr || !std::isfinite(value_of(*part, measure).value)) continue;
     const Estimate& value = value_of(*part, measure);
@@ -79,7 +79,7 @@ std::string measure_figure(const ReportFacts& facts, const std::vector<MethodRes
   }
   if (names.size() < 2) return {};
   const std::string title = std::string(title_of(measure)) + " on the " + kSetNames[p] + " set, " +
-                            (is_better_larger(measure) ? "larger" : "smaller") + " is better";
+                            (larger_is_better(measure) ? "larger" : "smaller") + " is better";
   SvgPlot plot(id, title, "Values with their ranges; the table below contains all of them.",
                PlotAxis::nice(title, low, high), PlotAxis::of_names("", names));
   plot.bars(bars, 1, true);
@@ -89,12 +89,12 @@ std::string measure_figure(const ReportFacts& facts, const std::vector<MethodRes
 }
 
 /// One row per method, with all metrics on the evaluation set.
-HtmlTable measures_table(const ReportFacts& facts, const std::vector<MethodResults>& of, const std::string& caption,
-                         const std::string& what) {
+HtmlTable measures_table(const ReportFacts& facts, const std::vector<MethodResults>& methods,
+                         const std::string& caption, const std::string& what) {
   HtmlTable table{.caption = caption, .head = {what}};
   const std::vector<Measure> shown = measures_shown(facts);
   for (const Measure measure : shown) table.head.emplace_back(title_of(measure));
-  for (const MethodResults& one : of) {
+  for (const MethodResults& one : methods) {
     const Measured* part = part_of(one, facts.judged_part());
     if (part == nullptr) continue;
     table.rows.push_back({escaped(one.name)});
@@ -127,7 +127,7 @@ std::string members_text(const ReportFacts& facts) {
                                          facts.folds ? "Fold" : "Model");
   if (table.rows.size() < 2) return {};
   const bool drawn = rows.size() <= kMembersDrawn;
-  const std::string words =
+  const std::string note =
       facts.folds
           ? "<p class=\"quiet\">Small: for the mean, plus or minus the standard deviation over the folds; for a fold, "
             "the 95&nbsp;% interval on its own test set. Each fold's folder (model_0, ...) has its own report.</p>\n"
@@ -141,7 +141,7 @@ std::string members_text(const ReportFacts& facts) {
                                             table)
                            : "",
                      table) +
-         words;
+         note;
 }
 
 std::string recipe_text(const ReportFacts& facts) {
@@ -178,7 +178,7 @@ std::vector<std::size_t> shown_targets(const ReportFacts& facts, TaskKind kind) 
   const auto value = [&](std::size_t t) { return part->targets[t][static_cast<std::size_t>(measure)].value; };
   std::erase_if(all, [&](std::size_t t) { return std::isnan(value(t)); });
   std::ranges::stable_sort(all, [&](std::size_t a, std::size_t b) {
-    return is_better_larger(measure) ? value(a) > value(b) : value(a) < value(b);
+    return larger_is_better(measure) ? value(a) > value(b) : value(a) < value(b);
   });
   if (all.size() <= 3) return all;
   return {all.front(), all[all.size() / 2], all.back()};
@@ -215,7 +215,7 @@ std::string results_section(const ReportFacts& facts) {
   const bool any = !facts.methods.empty() &&
                    std::ranges::any_of(facts.methods.front().parts, [](const auto& part) { return part.has_value(); });
   if (!any) return {};
-  return own_table(facts) + resamples_text(facts) + recipe_text(facts) + methods_text(facts) + members_text(facts) +
+  return run_table(facts) + resamples_text(facts) + recipe_text(facts) + methods_text(facts) + members_text(facts) +
          targets_text(facts);
 }
 

@@ -25,7 +25,7 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kShownLevel = 0.9;
 constexpr std::array kLevels{0.5, 0.6, 0.7, 0.8, 0.9, 0.95};
 
-std::string words_of(const ModelConfig& config) {
+std::string model_description(const ModelConfig& config) {
   const EncoderOptions& e = config.encoder();
   return text("%s%s, %d layers of %d channels", std::string(config.model.architecture->title).c_str(),
               e.gate.enabled ? " with URPE's gate" : "", e.layers, e.width);
@@ -89,7 +89,7 @@ std::vector<Coverage> coverage_of(const Calibration& calibration, const Task& ta
 
 /// Checks that `numbers` match the molecules of a set. Returns none if its predictions were removed
 /// (`molgraph-info --strip`).
-RowNumbers fitting(RowNumbers numbers, const PartRows& rows, std::size_t outputs, const std::string& where) {
+RowNumbers checked_numbers(RowNumbers numbers, const PartRows& rows, std::size_t outputs, const std::string& where) {
   if (rows.size() == 0) return {};
   if ((!numbers.deviation.empty() && numbers.deviation.size() != rows.size() * outputs) ||
       (!numbers.similarity.empty() && numbers.similarity.size() != rows.size()))
@@ -107,7 +107,7 @@ void measure_rows(ReportFacts& facts, int threads) {
 }
 
 /// Whether results.csv has one row per fold.
-bool is_of_folds(const fs::path& run) {
+bool has_fold_column(const fs::path& run) {
   std::ifstream in(run / "results.csv");
   std::string heading;
   return std::getline(in, heading) && heading.starts_with("part,fold,");
@@ -116,7 +116,7 @@ bool is_of_folds(const fs::path& run) {
 /// Adds the facts of a run with a single split (a model or an ensemble).
 void add_split(const fs::path& run, const ModelConfig& config, int threads, ReportFacts& facts) {
   const std::size_t outputs = static_cast<std::size_t>(facts.task.num_outputs());
-  RowNumbers of_valid, of_test;
+  RowNumbers valid_numbers, test_numbers;
   const std::string path = (run / kReportRecord).string();
   if (exists(path)) {
     ReportRecord record = report_record_from_json(read_file(path), path, facts.task.names.size());
@@ -126,18 +126,18 @@ void add_split(const fs::path& run, const ModelConfig& config, int threads, Repo
     facts.recipe = std::move(record.recipe);
     facts.shared = record.shared;
     facts.censored = record.censored;
-    of_valid = fitting(std::move(record.valid), facts.valid, outputs, path);
-    of_test = fitting(std::move(record.test), facts.test, outputs, path);
+    valid_numbers = checked_numbers(std::move(record.valid), facts.valid, outputs, path);
+    test_numbers = checked_numbers(std::move(record.test), facts.test, outputs, path);
     facts.compared = record.compared;
-    const auto part = [&](int of) -> const PartRows& { return of == 1 ? facts.valid : facts.test; };
+    const auto part = [&](int p) -> const PartRows& { return p == 1 ? facts.valid : facts.test; };
     for (const Twins& pair : record.twins) {
       if (part(pair.part_a).size() == 0 || part(pair.part_b).size() == 0) continue;
       if (pair.row_a >= part(pair.part_a).size() || pair.row_b >= part(pair.part_b).size())
         throw FileError(path + ": its near twins do not match the run's predictions");
       facts.twins.push_back(pair);
     }
-    facts.valid.similarity = of_valid.similarity;
-    facts.test.similarity = of_test.similarity;
+    facts.valid.similarity = valid_numbers.similarity;
+    facts.test.similarity = test_numbers.similarity;
   } else {
     facts.methods = read_results((run / "results.csv").string());
     measure_rows(facts, threads);
@@ -145,9 +145,9 @@ void add_split(const fs::path& run, const ModelConfig& config, int threads, Repo
   if (const std::string file = domain_file_of(run.string()); !file.empty() && domain_summary(file).labels)
     facts.training = std::make_shared<const NearestTraining>(read_domain(file, config), config.featurizer);
   if (const std::optional<Calibration> calibration = calibration_of(run.string(), facts.task)) {
-    add_intervals(*calibration, facts.task, of_valid, facts.valid);
-    add_intervals(*calibration, facts.task, of_test, facts.test);
-    facts.coverage = coverage_of(*calibration, facts.task, of_test, facts.test);
+    add_intervals(*calibration, facts.task, valid_numbers, facts.valid);
+    add_intervals(*calibration, facts.task, test_numbers, facts.test);
+    facts.coverage = coverage_of(*calibration, facts.task, test_numbers, facts.test);
   }
 }
 
@@ -159,7 +159,7 @@ ReportFacts facts_of_run(const std::string& folder, int threads) {
   const ModelConfig config = read_model_config(read_model_file(weights.front()), weights.front());
   ReportFacts facts;
   facts.task = config.task;
-  facts.model = words_of(config);
+  facts.model = model_description(config);
   facts.models = static_cast<std::int64_t>(weights.size());
   facts.run = read_run_record(folder);
   if (facts.run) facts.name = facts.run->source;
@@ -179,7 +179,7 @@ ReportFacts facts_of_run(const std::string& folder, int threads) {
     if (!curve.epoch.empty()) facts.curves.push_back(std::move(curve));
   }
 
-  facts.folds = weights.size() > 1 && is_of_folds(run);
+  facts.folds = weights.size() > 1 && has_fold_column(run);
   if (facts.folds) {
     std::vector<std::string> folds;
     for (const std::string& file : weights) folds.push_back(fs::path(file).parent_path().string());

@@ -58,9 +58,9 @@ double class_of(const std::string& cell, const Task& task) {
 /// A label for the metrics: NaN unless it is exact.
 double label_of(const std::string& cell, const Task& task, std::size_t target) {
   if (task.kind_of(target) == TaskKind::multiclass) return class_of(cell, task);
-  const bool has_words = task.kind_of(target) == TaskKind::binary && are_words(task.class_labels);
-  const auto word = has_words ? std::ranges::find(task.class_labels, cell) : task.class_labels.end();
-  return word == task.class_labels.end() ? number_of(cell) : static_cast<double>(word - task.class_labels.begin());
+  const bool has_class_labels = task.kind_of(target) == TaskKind::binary && are_words(task.class_labels);
+  const auto found = has_class_labels ? std::ranges::find(task.class_labels, cell) : task.class_labels.end();
+  return found == task.class_labels.end() ? number_of(cell) : static_cast<double>(found - task.class_labels.begin());
 }
 
 double variance_of(const std::vector<double>& labels, std::size_t target, std::size_t targets) {
@@ -75,7 +75,7 @@ using Groups = std::vector<std::vector<double>>;
 
 LabelNoise noise_of(const Groups& groups, bool classes, double variance) {
   LabelNoise noise;
-  double squares = 0, freedom = 0, pairs = 0, different = 0;
+  double squares = 0, degrees_of_freedom = 0, pairs = 0, different = 0;
   for (const std::vector<double>& labels : groups) {
     if (labels.size() < 2) continue;
     ++noise.molecules;
@@ -83,11 +83,11 @@ LabelNoise noise_of(const Groups& groups, bool classes, double variance) {
     double mean = 0;
     for (const double label : labels) mean += label / static_cast<double>(labels.size());
     for (const double label : labels) squares += (label - mean) * (label - mean);
-    freedom += static_cast<double>(labels.size() - 1);
+    degrees_of_freedom += static_cast<double>(labels.size() - 1);
     for (std::size_t a = 0; a < labels.size(); ++a)
       for (std::size_t b = 0; b < a; ++b) pairs += 1, different += labels[a] != labels[b];
   }
-  noise.deviation = classes || freedom == 0 ? kNaN : std::sqrt(squares / freedom);
+  noise.deviation = classes || degrees_of_freedom == 0 ? kNaN : std::sqrt(squares / degrees_of_freedom);
   noise.disagree = classes && pairs > 0 ? different / pairs : kNaN;
   noise.best_r2 = variance > 0 ? std::max(0.0, 1 - noise.deviation * noise.deviation / variance) : kNaN;
   return noise;
@@ -100,12 +100,12 @@ PartRows read_predictions(const std::string& path, const Task& task) {
   std::vector<std::string> columns;
   const bool multiclass = task.kind == TaskKind::multiclass;
   const std::size_t classes = multiclass ? static_cast<std::size_t>(task.classes) : 0, width = 2 + classes,
-                    whole = 2 + width * task.names.size();
+                    num_columns = 2 + width * task.names.size();
   read_table(path, columns, [&](const std::vector<std::string>& cells) {
-    const bool intervals = cells.size() > whole && columns[whole].ends_with(output_column::kLow);
-    if (cells.size() != whole && !intervals)
+    const bool intervals = cells.size() > num_columns && columns[num_columns].ends_with(output_column::kLow);
+    if (cells.size() != num_columns && !intervals)
       throw FileError(path + ": has " + std::to_string(cells.size()) + " columns; the run's model requires " +
-                      std::to_string(whole));
+                      std::to_string(num_columns));
     rows.id.push_back(cells[0]);
     rows.smiles.push_back(cells[1]);
     for (std::size_t t = 0; t < task.names.size(); ++t) {
@@ -172,7 +172,7 @@ std::vector<RejectedRows> read_rejected(const std::string& path) {
     ++counts[{cells[status], cells[reason]}];
   });
   std::vector<RejectedRows> rows;
-  for (const auto& [why, count] : counts) rows.push_back({why.first, why.second, count});
+  for (const auto& [key, count] : counts) rows.push_back({key.first, key.second, count});
   std::ranges::stable_sort(rows, [](const auto& a, const auto& b) { return a.count > b.count; });
   return rows;
 }
@@ -193,7 +193,7 @@ std::vector<MethodResults> read_results(const std::string& path) {
     if (!(count >= 0 && count <= 1e15))
       throw FileError(path + ": column n: '" + cells[n] + "' is not a number of molecules");
     const auto molecules = static_cast<std::int64_t>(count);
-    const auto set = [&](std::size_t method, std::string name, const std::string& cell) {
+    const auto set_value = [&](std::size_t method, std::string name, const std::string& cell) {
       if (methods.size() <= method) methods.resize(method + 1);
       std::ranges::replace(name, '_', ' ');
       methods[method].name = std::move(name);
@@ -201,8 +201,9 @@ std::vector<MethodResults> read_results(const std::string& path) {
       methods[method].parts[p]->molecules = molecules;
       methods[method].parts[p]->mean[m].value = number_of(cell);
     };
-    set(0, "this run", cells[value]);
-    for (std::size_t c = value + 2; c < columns.size(); ++c) set(c - value - 1, columns[c], cells[c]);  // after reason
+    set_value(0, "this run", cells[value]);
+    for (std::size_t c = value + 2; c < columns.size(); ++c)
+      set_value(c - value - 1, columns[c], cells[c]);  // after reason
   });
   return methods;
 }
@@ -210,22 +211,22 @@ std::vector<MethodResults> read_results(const std::string& path) {
 RepeatedMolecules read_repeated(const std::string& path, const Task& task, const std::vector<double>& judged) {
   RepeatedMolecules repeated;
   const std::size_t targets = task.names.size();
-  std::map<std::string, std::size_t> place;  // of a first row
+  std::map<std::string, std::size_t> molecule_index;  // of a first row
   std::vector<Groups> labels(targets);
   std::vector<std::string> columns;
   read_table(path, columns, [&](const std::vector<std::string>& cells) {
     if (cells.size() != 4 + 2 * targets)
       throw FileError(path + ": has " + std::to_string(cells.size()) + " columns, which does not match the model's " +
                       std::to_string(targets) + " targets");
-    const std::size_t molecule = place.try_emplace(cells[1], place.size()).first->second;
+    const std::size_t molecule = molecule_index.try_emplace(cells[1], molecule_index.size()).first->second;
     ++repeated.rows;
     for (std::size_t t = 0; t < targets; ++t) {
-      labels[t].resize(place.size());
+      labels[t].resize(molecule_index.size());
       const double label = label_of(cells[4 + 2 * t], task, t);
       if (!std::isnan(label)) labels[t][molecule].push_back(label);
     }
   });
-  repeated.molecules = static_cast<std::int64_t>(place.size());
+  repeated.molecules = static_cast<std::int64_t>(molecule_index.size());
   for (std::size_t t = 0; t < targets && repeated.molecules > 0; ++t) {
     const bool classes = task.kind_of(t) != TaskKind::regression;
     LabelNoise noise = noise_of(labels[t], classes, classes ? kNaN : variance_of(judged, t, targets));

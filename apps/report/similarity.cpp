@@ -42,7 +42,7 @@ struct Candidate {
   double difference;
 };
 
-bool stands_before(const Candidate& a, const Candidate& b) {
+bool comes_before(const Candidate& a, const Candidate& b) {
   if (a.difference != b.difference) return a.difference > b.difference;
   if (a.twins.similarity != b.twins.similarity) return a.twins.similarity > b.twins.similarity;
   return std::array{a.twins.part_a, a.twins.row_a, a.twins.part_b, a.twins.row_b, a.twins.target} <
@@ -82,7 +82,7 @@ std::vector<Twins> find_twins(const MoleculeSet& set, const std::vector<Judged>&
     }
     const std::lock_guard lock(mutex);
     best.insert(best.end(), found.begin(), found.end());
-    std::ranges::sort(best, stands_before);
+    std::ranges::sort(best, comes_before);
     if (best.size() > kTwinsKept) best.resize(kTwinsKept);
   });
   std::vector<Twins> twins;
@@ -104,12 +104,12 @@ std::vector<Fingerprint> fingerprints_of(const MoleculeSet& set, const std::vect
       const FeaturizeResult read = featurizer.smiles(set.smiles[g]);
       if (const auto* rejection = std::get_if<Rejection>(&read))
         throw DataError(set.source.file, set.row[g] + 1, "can no longer be read: " + rejection->reason, set.smiles[g]);
-      Fingerprint& made = all[static_cast<std::size_t>(i)];
+      Fingerprint& fingerprint = all[static_cast<std::size_t>(i)];
       const auto& bins = std::get<MolecularGraph>(read).fingerprint;
       for (std::size_t k = 0; k < bins.size(); ++k) {
         if (bins[k] == 0) continue;
-        made.column.push_back(static_cast<std::uint32_t>(k));
-        made.count.push_back(static_cast<float>(bins[k]));
+        fingerprint.column.push_back(static_cast<std::uint32_t>(k));
+        fingerprint.count.push_back(static_cast<float>(bins[k]));
       }
     }
   });
@@ -131,34 +131,34 @@ void add_similarities(const MoleculeSet& set, const Split& split, std::uint64_t 
   for (const std::size_t p : {std::size_t{1}, std::size_t{2}}) {
     const std::vector<std::int64_t>& part = p == 1 ? split.valid : split.test;
     std::vector<double>& similarity = (p == 1 ? record.valid : record.test).similarity;
-    const std::vector<Fingerprint> own = fingerprints_of(set, part, threads);
+    const std::vector<Fingerprint> part_fingerprints = fingerprints_of(set, part, threads);
     similarity.assign(part.size(), 0);
     parallel_for(static_cast<std::int64_t>(part.size()), kPiece, threads, [&](std::int64_t begin, std::int64_t end) {
-      std::vector<double> to;
+      std::vector<double> similarities;
       for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
-        index.similarities(own[i].view(), to);
+        index.similarities(part_fingerprints[i].view(), similarities);
         if (in_train.contains(part[i]))
           if (const auto self = std::ranges::find(train, part[i]); self != train.end())
-            to[static_cast<std::size_t>(self - train.begin())] = 0;
-        similarity[i] = *std::ranges::max_element(to);
+            similarities[static_cast<std::size_t>(self - train.begin())] = 0;
+        similarity[i] = *std::ranges::max_element(similarities);
       }
     });
     for (std::size_t i = 0; i < part.size(); ++i) {
       if (in_train.contains(part[i])) continue;
       judged.push_back({p, static_cast<std::int64_t>(i), part[i]});
-      fingerprints.push_back(own[i]);
+      fingerprints.push_back(part_fingerprints[i]);
     }
   }
   if (static_cast<std::int64_t>(judged.size()) > kMaxTwinCandidates) {
-    std::vector<std::int64_t> places(judged.size());
-    for (std::size_t i = 0; i < places.size(); ++i) places[i] = static_cast<std::int64_t>(i);
-    std::vector<Judged> some;
-    std::vector<Fingerprint> of_some;
-    for (const std::int64_t i : sample(std::move(places), kMaxTwinCandidates, seed)) {
-      some.push_back(judged[static_cast<std::size_t>(i)]);
-      of_some.push_back(fingerprints[static_cast<std::size_t>(i)]);
+    std::vector<std::int64_t> indices(judged.size());
+    for (std::size_t i = 0; i < indices.size(); ++i) indices[i] = static_cast<std::int64_t>(i);
+    std::vector<Judged> sampled;
+    std::vector<Fingerprint> sampled_fingerprints;
+    for (const std::int64_t i : sample(std::move(indices), kMaxTwinCandidates, seed)) {
+      sampled.push_back(judged[static_cast<std::size_t>(i)]);
+      sampled_fingerprints.push_back(fingerprints[static_cast<std::size_t>(i)]);
     }
-    judged = std::move(some), fingerprints = std::move(of_some);
+    judged = std::move(sampled), fingerprints = std::move(sampled_fingerprints);
   }
   record.twins = find_twins(set, judged, fingerprints, threads);
 }

@@ -16,22 +16,22 @@ constexpr std::uint32_t kBootstrapStream = 0x626F6F74;  ///< separates these dra
 constexpr std::int64_t kTargetWork = 50;                ///< cost of storing a target's values, as a number of labels
 constexpr double kMaxUndefinedFraction = 0.1;  ///< maximum fraction of resamples for which a metric is undefined
 
-struct Names {
+struct MeasureInfo {
   Measure measure;
   std::string_view key, title;
   bool larger;
 };
-constexpr std::array<Names, kMeasures> kNames{{{Measure::mae, "mae", "MAE", false},
-                                               {Measure::rmse, "rmse", "RMSE", false},
-                                               {Measure::r2, "r2", "R2", true},
-                                               {Measure::pearson, "pearson", "Pearson", true},
-                                               {Measure::spearman, "spearman", "Spearman", true},
-                                               {Measure::kendall, "kendall", "Kendall", true},
-                                               {Measure::roc_auc, "roc-auc", "ROC-AUC", true},
-                                               {Measure::pr_auc, "pr-auc", "PR-AUC", true},
-                                               {Measure::mcc, "mcc", "MCC", true},
-                                               {Measure::brier, "brier", "Brier", false},
-                                               {Measure::accuracy, "accuracy", "Accuracy", true}}};
+constexpr std::array<MeasureInfo, kMeasures> kMeasureInfo{{{Measure::mae, "mae", "MAE", false},
+                                                           {Measure::rmse, "rmse", "RMSE", false},
+                                                           {Measure::r2, "r2", "R2", true},
+                                                           {Measure::pearson, "pearson", "Pearson", true},
+                                                           {Measure::spearman, "spearman", "Spearman", true},
+                                                           {Measure::kendall, "kendall", "Kendall", true},
+                                                           {Measure::roc_auc, "roc-auc", "ROC-AUC", true},
+                                                           {Measure::pr_auc, "pr-auc", "PR-AUC", true},
+                                                           {Measure::mcc, "mcc", "MCC", true},
+                                                           {Measure::brier, "brier", "Brier", false},
+                                                           {Measure::accuracy, "accuracy", "Accuracy", true}}};
 
 /// Draws how often resample `resample` contains each of n molecules.
 void draw(std::uint64_t seed, std::int64_t resample, std::vector<std::uint32_t>& weight) {
@@ -75,17 +75,17 @@ void set_interval(std::vector<double>& found, Estimate& estimate) {
 
 }  // namespace
 
-std::string_view key_of(Measure measure) { return kNames[static_cast<std::size_t>(measure)].key; }
-std::string_view title_of(Measure measure) { return kNames[static_cast<std::size_t>(measure)].title; }
-bool is_better_larger(Measure measure) { return kNames[static_cast<std::size_t>(measure)].larger; }
+std::string_view key_of(Measure measure) { return kMeasureInfo[static_cast<std::size_t>(measure)].key; }
+std::string_view title_of(Measure measure) { return kMeasureInfo[static_cast<std::size_t>(measure)].title; }
+bool larger_is_better(Measure measure) { return kMeasureInfo[static_cast<std::size_t>(measure)].larger; }
 
 const std::vector<Measure>& measures_of(TaskKind kind) {
-  static const std::vector<Measure> numbers{Measure::mae,     Measure::rmse,     Measure::r2,
-                                            Measure::pearson, Measure::spearman, Measure::kendall};
-  static const std::vector<Measure> two{Measure::roc_auc, Measure::pr_auc, Measure::mcc, Measure::brier,
-                                        Measure::accuracy};
-  static const std::vector<Measure> classes{Measure::accuracy, Measure::mcc, Measure::brier};
-  return kind == TaskKind::regression ? numbers : kind == TaskKind::binary ? two : classes;
+  static const std::vector<Measure> regression{Measure::mae,     Measure::rmse,     Measure::r2,
+                                               Measure::pearson, Measure::spearman, Measure::kendall};
+  static const std::vector<Measure> binary{Measure::roc_auc, Measure::pr_auc, Measure::mcc, Measure::brier,
+                                           Measure::accuracy};
+  static const std::vector<Measure> multiclass{Measure::accuracy, Measure::mcc, Measure::brier};
+  return kind == TaskKind::regression ? regression : kind == TaskKind::binary ? binary : multiclass;
 }
 
 std::vector<Measure> measures_of(const Task& task) {
@@ -102,10 +102,10 @@ Estimates no_estimates() {
 }
 
 double percentile(const std::vector<double>& sorted, double q) {
-  const double place = q * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<std::size_t>(place);
+  const double position = q * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(position);
   const std::size_t above = std::min(below + 1, sorted.size() - 1);
-  return sorted[below] + (place - static_cast<double>(below)) * (sorted[above] - sorted[below]);
+  return sorted[below] + (position - static_cast<double>(below)) * (sorted[above] - sorted[below]);
 }
 
 Estimate wilson(std::int64_t hits, std::int64_t count) {
@@ -121,26 +121,26 @@ Measured measure(const Task& task, const std::vector<double>& predictions, const
   const std::size_t targets = task.names.size(), molecules = targets > 0 ? labels.size() / targets : 0;
   Measured found;
   found.molecules = static_cast<std::int64_t>(molecules);
-  std::vector<TargetMeasures> of_targets;
+  std::vector<TargetMeasures> target_measures;
   std::int64_t all_labels = 0;
   for (std::size_t t = 0; t < targets; ++t) {
-    of_targets.emplace_back(task, t, predictions, labels);
-    found.labels.push_back(of_targets.back().labels());
-    found.positives.push_back(of_targets.back().positives());
+    target_measures.emplace_back(task, t, predictions, labels);
+    found.labels.push_back(target_measures.back().labels());
+    found.positives.push_back(target_measures.back().positives());
     all_labels += found.labels.back();
   }
   const auto evaluate = [&](const std::vector<std::uint32_t>& weight, TargetMeasures::Scratch& scratch,
                             MeasureValues* values) {
-    for (std::size_t t = 0; t < targets; ++t) values[t] = of_targets[t].evaluate(weight.data(), scratch);
+    for (std::size_t t = 0; t < targets; ++t) values[t] = target_measures[t].evaluate(weight.data(), scratch);
     values[targets] = mean_of(values, targets);
   };
   TargetMeasures::Scratch scratch;
-  std::vector<MeasureValues> whole(targets + 1);
-  evaluate(std::vector<std::uint32_t>(molecules, 1), scratch, whole.data());
+  std::vector<MeasureValues> point_estimates(targets + 1);
+  evaluate(std::vector<std::uint32_t>(molecules, 1), scratch, point_estimates.data());
   found.targets.assign(targets, no_estimates());
   const auto estimate_of = [&](std::size_t t) -> Estimates& { return t < targets ? found.targets[t] : found.mean; };
   for (std::size_t t = 0; t <= targets; ++t)
-    for (std::size_t m = 0; m < kMeasures; ++m) estimate_of(t)[m].value = whole[t][m];
+    for (std::size_t m = 0; m < kMeasures; ++m) estimate_of(t)[m].value = point_estimates[t][m];
 
   const std::int64_t work = std::max<std::int64_t>({all_labels, kTargetWork * static_cast<std::int64_t>(targets), 1});
   std::int64_t resamples = std::min(options.resamples, kMaxDrawn / work);
@@ -149,17 +149,17 @@ Measured measure(const Task& task, const std::vector<double>& predictions, const
   if (resamples == 0) return found;
   std::vector<MeasureValues> drawn(static_cast<std::size_t>(resamples) * (targets + 1));
   parallel_for(resamples, 8, options.threads, [&](std::int64_t begin, std::int64_t end) {
-    TargetMeasures::Scratch own;
+    TargetMeasures::Scratch thread_scratch;
     std::vector<std::uint32_t> weight(molecules);
     for (std::int64_t r = begin; r < end; ++r) {
       draw(options.seed, r, weight);
-      evaluate(weight, own, drawn.data() + static_cast<std::size_t>(r) * (targets + 1));
+      evaluate(weight, thread_scratch, drawn.data() + static_cast<std::size_t>(r) * (targets + 1));
     }
   });
   std::vector<double> values;
   for (std::size_t t = 0; t <= targets; ++t)
     for (std::size_t m = 0; m < kMeasures; ++m) {
-      if (std::isnan(whole[t][m])) continue;
+      if (std::isnan(point_estimates[t][m])) continue;
       values.clear();
       for (std::int64_t r = 0; r < resamples; ++r)
         values.push_back(drawn[static_cast<std::size_t>(r) * (targets + 1) + t][m]);

@@ -15,7 +15,7 @@ enum class Measure : std::uint8_t { mae, rmse, r2, pearson, spearman, kendall, r
 inline constexpr std::size_t kMeasures = 11;
 std::string_view key_of(Measure measure);    ///< "mae" ... "accuracy", "roc-auc", "pr-auc": in report.json
 std::string_view title_of(Measure measure);  ///< "MAE", "Spearman" ...: for people
-bool is_better_larger(Measure measure);
+bool larger_is_better(Measure measure);
 /// The metrics of a target of the kind, which is not mixed.
 const std::vector<Measure>& measures_of(TaskKind kind);
 /// The metrics of all targets of the task.

@@ -9,7 +9,7 @@
 namespace molgraph {
 namespace {
 
-constexpr double kWhole = 460, kTop = 14, kBelow = 46, kRight = 14, kKeyLine = 20;
+constexpr double kTotalWidth = 460, kTop = 14, kBottom = 46, kRight = 14, kLegendLine = 20;
 constexpr double kLetter = 7.2;  ///< approximate width of a letter at the size of the page's plots
 constexpr std::size_t kTickLetters = 24;
 
@@ -41,13 +41,13 @@ std::string text_at(double x, double y, const std::string& plain, const std::str
 
 }  // namespace
 
-PlotAxis PlotAxis::nice(std::string label, double low, double high, int most) {
+PlotAxis PlotAxis::nice(std::string label, double low, double high, int num_ticks) {
   if (!std::isfinite(low) || !std::isfinite(high)) low = 0, high = 1;
   if (!(high > low)) {
-    const double around = std::max(std::abs(low) * 0.1, 0.5);
-    low -= around, high += around;
+    const double margin = std::max(std::abs(low) * 0.1, 0.5);
+    low -= margin, high += margin;
   }
-  const double step = nice_number((high - low) / std::max(1, most - 1));
+  const double step = nice_number((high - low) / std::max(1, num_ticks - 1));
   PlotAxis axis{std::move(label), std::floor(low / step + 1e-9) * step, std::ceil(high / step - 1e-9) * step};
   const auto count = static_cast<int>(std::lround((axis.high - axis.low) / step));
   for (int k = 0; k <= count; ++k) {
@@ -70,22 +70,22 @@ SvgPlot::SvgPlot(std::string id, std::string title, std::string description, Plo
     : id_(std::move(id)), title_(std::move(title)), description_(std::move(description)), x_(std::move(x)),
       y_(std::move(y)) {
   std::size_t longest = 1;
-  for (const auto& [value, written] : y_.ticks) longest = std::max(longest, written.size());
+  for (const auto& [value, label] : y_.ticks) longest = std::max(longest, label.size());
   left_ = 34 + kLetter * static_cast<double>(longest);
-  width_ = kWhole - left_ - kRight;
+  width_ = kTotalWidth - left_ - kRight;
   height_ = square ? width_ : 250;
 }
 
-double SvgPlot::across_of(double x) const {
+double SvgPlot::pixel_x(double x) const {
   return left_ + std::clamp((x - x_.low) / (x_.high - x_.low), -0.02, 1.02) * width_;
 }
-double SvgPlot::down_of(double y) const {
+double SvgPlot::pixel_y(double y) const {
   return kTop + (1 - std::clamp((y - y_.low) / (y_.high - y_.low), -0.02, 1.02)) * height_;
 }
-std::string SvgPlot::place(double x, double y) const { return number(across_of(x)) + " " + number(down_of(y)); }
+std::string SvgPlot::position(double x, double y) const { return number(pixel_x(x)) + " " + number(pixel_y(y)); }
 
-void SvgPlot::to_key(int style, const std::string& name, char shape) {
-  if (!name.empty()) key_.push_back({style, name, shape});
+void SvgPlot::add_to_legend(int style, const std::string& name, char shape) {
+  if (!name.empty()) legend_.push_back({style, name, shape});
 }
 
 void SvgPlot::line(const std::vector<PlotPoint>& points, int style, const std::string& name) {
@@ -96,45 +96,45 @@ void SvgPlot::line(const std::vector<PlotPoint>& points, int style, const std::s
       pen_down = false;
       continue;
     }
-    path += (pen_down ? "L" : "M") + place(point.x, point.y);
+    path += (pen_down ? "L" : "M") + position(point.x, point.y);
     pen_down = true;
   }
   if (path.empty()) return;
   body_ += "<path class=\"line " + class_of(style) + "\" d=\"" + path + "\"/>\n";
-  to_key(style, name, 'l');
+  add_to_legend(style, name, 'l');
 }
 
 void SvgPlot::guide(PlotPoint from, PlotPoint to, const std::string& name) {
-  body_ += "<path class=\"guide\" d=\"M" + place(from.x, from.y) + "L" + place(to.x, to.y) + "\"/>\n";
-  to_key(1, name, 'g');
+  body_ += "<path class=\"guide\" d=\"M" + position(from.x, from.y) + "L" + position(to.x, to.y) + "\"/>\n";
+  add_to_legend(1, name, 'g');
 }
 
 void SvgPlot::dots(const std::vector<PlotPoint>& points, int style, const std::string& name) {
   // A line of zero length with round ends is a dot, so one path element draws thousands of dots.
   std::string path;
   for (const PlotPoint& point : points)
-    if (std::isfinite(point.x) && std::isfinite(point.y)) path += "M" + place(point.x, point.y) + "h0";
+    if (std::isfinite(point.x) && std::isfinite(point.y)) path += "M" + position(point.x, point.y) + "h0";
   if (path.empty()) return;
   body_ += "<path class=\"dots " + class_of(style) + "\" d=\"" + path + "\"/>\n";
-  to_key(style, name, 'd');
+  add_to_legend(style, name, 'd');
 }
 
 void SvgPlot::marks(const std::vector<PlotPoint>& points, const std::vector<std::string>& titles, int style,
                     const std::string& name) {
   for (std::size_t k = 0; k < points.size(); ++k) {
     if (!std::isfinite(points[k].x) || !std::isfinite(points[k].y)) continue;
-    body_ += "<circle class=\"mark " + class_of(style) + "\" cx=\"" + number(across_of(points[k].x)) + "\" cy=\"" +
-             number(down_of(points[k].y)) + "\" r=\"4.5\"><title>" + escaped(titles[k]) + "</title></circle>\n";
+    body_ += "<circle class=\"mark " + class_of(style) + "\" cx=\"" + number(pixel_x(points[k].x)) + "\" cy=\"" +
+             number(pixel_y(points[k].y)) + "\" r=\"4.5\"><title>" + escaped(titles[k]) + "</title></circle>\n";
   }
-  to_key(style, name, 'm');
+  add_to_legend(style, name, 'm');
 }
 
-void SvgPlot::bars(const std::vector<PlotBar>& bars, int style, bool across) {
+void SvgPlot::bars(const std::vector<PlotBar>& bars, int style, bool horizontal) {
   std::string path;
   for (const PlotBar& bar : bars) {
     if (!std::isfinite(bar.at) || !std::isfinite(bar.low) || !std::isfinite(bar.high)) continue;
-    path += across ? "M" + place(bar.low, bar.at) + "H" + number(across_of(bar.high))
-                   : "M" + place(bar.at, bar.low) + "V" + number(down_of(bar.high));
+    path += horizontal ? "M" + position(bar.low, bar.at) + "H" + number(pixel_x(bar.high))
+                       : "M" + position(bar.at, bar.low) + "V" + number(pixel_y(bar.high));
   }
   if (!path.empty()) body_ += "<path class=\"bar " + class_of(style) + "\" d=\"" + path + "\"/>\n";
 }
@@ -142,52 +142,52 @@ void SvgPlot::bars(const std::vector<PlotBar>& bars, int style, bool across) {
 void SvgPlot::boxes(const std::vector<Box>& boxes, int style) {
   for (const Box& box : boxes) {
     if (!std::isfinite(box.high)) continue;
-    const double top = down_of(box.high), bottom = down_of(std::max(0.0, y_.low));
-    body_ += "<rect class=\"box " + class_of(style) + "\" x=\"" + number(across_of(box.x)) + "\" y=\"" + number(top) +
-             "\" width=\"" + number(across_of(box.x2) - across_of(box.x)) + "\" height=\"" +
+    const double top = pixel_y(box.high), bottom = pixel_y(std::max(0.0, y_.low));
+    body_ += "<rect class=\"box " + class_of(style) + "\" x=\"" + number(pixel_x(box.x)) + "\" y=\"" + number(top) +
+             "\" width=\"" + number(pixel_x(box.x2) - pixel_x(box.x)) + "\" height=\"" +
              number(std::max(0.0, bottom - top)) + "\"><title>" + escaped(box.title) + "</title></rect>\n";
   }
 }
 
 void SvgPlot::note(PlotPoint at, const std::string& plain) {
-  const double x = across_of(at.x);
+  const double x = pixel_x(at.x);
   const char* anchor = x > left_ + 0.8 * width_   ? " class=\"count\" text-anchor=\"end\""
                        : x < left_ + 0.1 * width_ ? " class=\"count\" text-anchor=\"start\""
                                                   : " class=\"count\" text-anchor=\"middle\"";
-  body_ += text_at(x, std::max(kTop + 9, down_of(at.y) - 7), plain, anchor) + "\n";
+  body_ += text_at(x, std::max(kTop + 9, pixel_y(at.y) - 7), plain, anchor) + "\n";
 }
 
 std::string SvgPlot::svg() const {
   // The legend is below the plot and wraps to several lines if necessary.
-  std::string key;
-  double x = left_, y = kTop + height_ + kBelow + 12;
-  for (const KeyEntry& entry : key_) {
+  std::string legend;
+  double x = left_, y = kTop + height_ + kBottom + 12;
+  for (const LegendEntry& entry : legend_) {
     const std::string name = cut_short(entry.name, 48);
-    const double room = 34 + kLetter * static_cast<double>(name.size());
-    if (x > left_ && x + room > kWhole) x = left_, y += kKeyLine;
+    const double entry_width = 34 + kLetter * static_cast<double>(name.size());
+    if (x > left_ && x + entry_width > kTotalWidth) x = left_, y += kLegendLine;
     const std::string style = class_of(entry.style), from = number(x) + " " + number(y - 4);
-    if (entry.shape == 'l') key += "<path class=\"line " + style + "\" d=\"M" + from + "h22\"/>";
-    else if (entry.shape == 'g') key += "<path class=\"guide\" d=\"M" + from + "h22\"/>";
+    if (entry.shape == 'l') legend += "<path class=\"line " + style + "\" d=\"M" + from + "h22\"/>";
+    else if (entry.shape == 'g') legend += "<path class=\"guide\" d=\"M" + from + "h22\"/>";
     else if (entry.shape == 'd')
-      key += "<path class=\"dots " + style + "\" d=\"M" + number(x + 11) + " " + number(y - 4) + "h0\"/>";
+      legend += "<path class=\"dots " + style + "\" d=\"M" + number(x + 11) + " " + number(y - 4) + "h0\"/>";
     else
-      key +=
+      legend +=
           "<circle class=\"mark " + style + "\" cx=\"" + number(x + 11) + "\" cy=\"" + number(y - 4) + "\" r=\"4.5\"/>";
-    key += text_at(x + 27, y, name) + "\n";
-    x += room;
+    legend += text_at(x + 27, y, name) + "\n";
+    x += entry_width;
   }
-  const double whole_height = key_.empty() ? kTop + height_ + kBelow : y + 8;
-  std::string out = "<svg viewBox=\"0 0 " + number(kWhole) + " " + number(whole_height) + "\" role=\"img\" id=\"" +
+  const double total_height = legend_.empty() ? kTop + height_ + kBottom : y + 8;
+  std::string out = "<svg viewBox=\"0 0 " + number(kTotalWidth) + " " + number(total_height) + "\" role=\"img\" id=\"" +
                     id_ + "\" aria-label=\"" + escaped(title_ + ". " + description_) + "\">\n<title>" +
                     escaped(title_) + "</title><desc>" + escaped(description_) + "</desc>\n";
   std::string grid;
-  for (const auto& [value, written] : x_.ticks) {
-    grid += "M" + place(value, y_.low) + "V" + number(kTop);
-    out += text_at(across_of(value), kTop + height_ + 17, written, " class=\"tick\" text-anchor=\"middle\"") + "\n";
+  for (const auto& [value, label] : x_.ticks) {
+    grid += "M" + position(value, y_.low) + "V" + number(kTop);
+    out += text_at(pixel_x(value), kTop + height_ + 17, label, " class=\"tick\" text-anchor=\"middle\"") + "\n";
   }
-  for (const auto& [value, written] : y_.ticks) {
-    grid += "M" + place(x_.low, value) + "H" + number(left_ + width_);
-    out += text_at(left_ - 7, down_of(value) + 4, written, " class=\"tick\" text-anchor=\"end\"") + "\n";
+  for (const auto& [value, label] : y_.ticks) {
+    grid += "M" + position(x_.low, value) + "H" + number(left_ + width_);
+    out += text_at(left_ - 7, pixel_y(value) + 4, label, " class=\"tick\" text-anchor=\"end\"") + "\n";
   }
   out += "<path class=\"grid\" d=\"" + grid + "\"/>\n" + body_;
   out += text_at(left_ + width_ / 2, kTop + height_ + 37, x_.label, " text-anchor=\"middle\"") + "\n";
@@ -196,7 +196,7 @@ std::string SvgPlot::svg() const {
         text_at(0, 0, y_.label,
                 " text-anchor=\"middle\" transform=\"translate(14 " + number(kTop + height_ / 2) + ") rotate(-90)\"") +
         "\n";
-  return out + key + "</svg>\n";
+  return out + legend + "</svg>\n";
 }
 
 }  // namespace molgraph

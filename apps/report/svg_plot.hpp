@@ -14,8 +14,8 @@ struct PlotAxis {
   double low = 0, high = 1;
   std::vector<std::pair<double, std::string>> ticks{};  ///< plain text
 
-  /// An axis that contains low to high and ends on ticks, with about `most` ticks. An empty range is widened.
-  static PlotAxis nice(std::string label, double low, double high, int most = 6);
+  /// An axis that contains low to high and ends on ticks, with about `num_ticks` ticks. An empty range is widened.
+  static PlotAxis nice(std::string label, double low, double high, int num_ticks = 6);
   /// 0 to 1 in steps of 0.2.
   static PlotAxis shares(std::string label);
   /// One tick per name, at 0, 1, ...
@@ -43,7 +43,7 @@ class SvgPlot {
   /// Larger dots with tooltips: `titles`, plain text.
   void marks(const std::vector<PlotPoint>& points, const std::vector<std::string>& titles, int style,
              const std::string& name = {});
-  void bars(const std::vector<PlotBar>& bars, int style, bool across = false);
+  void bars(const std::vector<PlotBar>& bars, int style, bool horizontal = false);
   /// Boxes from 0 to `high`, from `x` to `x2`.
   struct Box {
     double x, x2, high;
@@ -55,21 +55,21 @@ class SvgPlot {
   std::string svg() const;
 
  private:
-  std::string place(double x, double y) const;
-  double across_of(double x) const;
-  double down_of(double y) const;
-  void to_key(int style, const std::string& name, char shape);
+  std::string position(double x, double y) const;
+  double pixel_x(double x) const;
+  double pixel_y(double y) const;
+  void add_to_legend(int style, const std::string& name, char shape);
 
   std::string id_, title_, description_;
   PlotAxis x_, y_;
   double left_, width_, height_;
   std::string body_;
-  struct KeyEntry {
+  struct LegendEntry {
     int style;
     std::string name;
     char shape;  ///< line, dot, guide: 'l', 'd', 'g'
   };
-  std::vector<KeyEntry> key_;
+  std::vector<LegendEntry> legend_;
 };
 
 }  // namespace molgraph

@@ -30,9 +30,9 @@ class TargetMeasures {
   MeasureValues evaluate(const std::uint32_t* weight, Scratch& scratch) const;
 
  private:
-  void of_numbers(const std::uint32_t* weight, Scratch& scratch, MeasureValues& values) const;
-  void of_two_classes(const std::uint32_t* weight, MeasureValues& values) const;
-  void of_classes(const std::uint32_t* weight, Scratch& scratch, MeasureValues& values) const;
+  void evaluate_regression(const std::uint32_t* weight, Scratch& scratch, MeasureValues& values) const;
+  void evaluate_binary(const std::uint32_t* weight, MeasureValues& values) const;
+  void evaluate_multiclass(const std::uint32_t* weight, Scratch& scratch, MeasureValues& values) const;
   double kendall(const std::uint32_t* weight, Scratch& scratch) const;
 
   TaskKind kind_;
@@ -43,8 +43,8 @@ class TargetMeasures {
   std::vector<double> x_, y_;               ///< [labels] prediction (multiclass: the most likely class) and label
   std::vector<double> brier_;               ///< [labels] for multiclass
   std::vector<std::uint32_t> by_x_, by_y_;  ///< [labels] ascending; for binary targets, by_x_ is descending
-  std::vector<std::uint32_t> place_y_;      ///< [labels] 1-based rank of the value among the distinct labels
-  std::uint32_t places_ = 0;
+  std::vector<std::uint32_t> label_rank_;   ///< [labels] 1-based rank of the value among the distinct labels
+  std::uint32_t num_ranks_ = 0;
 };
 
 }  // namespace molgraph

@@ -8,7 +8,7 @@
 namespace molgraph {
 namespace {
 
-constexpr std::size_t kRowsOpen = 12, kRowsShown = 300;
+constexpr std::size_t kMaxExpandedRows = 12, kRowsShown = 300;
 
 const Estimate& value_of(const Measured& part, std::size_t target, Measure measure) {
   return part.targets[target][static_cast<std::size_t>(measure)];
@@ -21,7 +21,7 @@ std::vector<std::size_t> by_measure(const ReportFacts& facts, const Measured& pa
     if (facts.task.kind_of(t) == kind && std::isfinite(value_of(part, t, measure).value)) targets.push_back(t);
   std::ranges::stable_sort(targets, [&](std::size_t a, std::size_t b) {
     const double x = value_of(part, a, measure).value, y = value_of(part, b, measure).value;
-    return is_better_larger(measure) ? x > y : x < y;
+    return larger_is_better(measure) ? x > y : x < y;
   });
   return targets;
 }
@@ -54,15 +54,15 @@ std::string targets_figure(const ReportFacts& facts, const Measured& part, TaskK
 }
 
 HtmlTable targets_table(const ReportFacts& facts, const Measured& part) {
-  const bool classes = facts.task.has(TaskKind::binary);
+  const bool has_binary = facts.task.has(TaskKind::binary);
   HtmlTable table{.caption = "All targets, " + std::string(kSetNames[facts.judged_part()]) + " set",
                   .head = {"Target", "Labels"}};
-  if (classes) table.head.emplace_back("of class 1");
+  if (has_binary) table.head.emplace_back("of class 1");
   const std::vector<Measure> shown = measures_of(facts.task);
   for (const Measure measure : shown) table.head.emplace_back(title_of(measure));
   for (std::size_t t = 0; t < std::min(part.targets.size(), kRowsShown); ++t) {
     table.rows.push_back({escaped(cut_short(facts.task.names[t], 80)), with_thousands(part.labels[t])});
-    if (classes)
+    if (has_binary)
       table.rows.back().push_back(facts.task.kind_of(t) == TaskKind::binary ? with_thousands(part.positives[t])
                                                                             : "&ndash;");
     for (const Measure measure : shown) table.rows.back().push_back(estimate_html(value_of(part, t, measure)));
@@ -81,7 +81,7 @@ std::string targets_text(const ReportFacts& facts) {
   const HtmlTable table = targets_table(facts, *judged);
   std::string out = "<h3>All targets</h3>\n" + (plots.empty() ? "" : "<div class=\"plots\">" + plots + "</div>\n");
   out +=
-      table.rows.size() <= kRowsOpen
+      table.rows.size() <= kMaxExpandedRows
           ? table.html()
           : details("All " + with_thousands(static_cast<std::int64_t>(table.rows.size())) + " targets", table.html());
   if (judged->targets.size() > kRowsShown)

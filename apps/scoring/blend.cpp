@@ -23,13 +23,13 @@ void blend_predictions(std::span<const PartnerPrediction> partners, double* valu
   for (std::size_t t = 0; t < partners.front().targets.size(); ++t) {
     const auto classes = static_cast<std::size_t>(partners.front().targets[t].classes);
     for (std::size_t o = first; o < first + classes; ++o) {
-      double own = 1, others = 0;
+      double model_share = 1, partner_sum = 0;
       for (const PartnerPrediction& partner : partners) {
         const double share = partner.targets[t].share;
-        own -= share;
-        others += share * partner.values[o];
+        model_share -= share;
+        partner_sum += share * partner.values[o];
       }
-      values[o] = own * values[o] + others;
+      values[o] = model_share * values[o] + partner_sum;
     }
     first += classes;
   }

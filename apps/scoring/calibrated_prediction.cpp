@@ -47,8 +47,8 @@ void calibrate(const Calibration& calibration, bool temperatures, double level, 
     prediction.high = prediction.low;
   }
   if (prediction.status != RowStatus::ok) return;
-  const bool of_members = calibration.part == CalibrationPart::folds && !prediction.members.empty();
-  if (temperatures && of_members) apply_to_members(calibration, prediction);
+  const bool per_member = calibration.part == CalibrationPart::folds && !prediction.members.empty();
+  if (temperatures && per_member) apply_to_members(calibration, prediction);
   else if (temperatures) apply_temperatures(calibration, prediction.values.data());
   std::size_t o = 0;
   std::vector<double> members;

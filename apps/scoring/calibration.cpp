@@ -19,9 +19,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kMaxErrors = 2000;  ///< stored errors of a sample
-constexpr double kSmallest = 1e-12;       ///< lower limit of a probability, so that its logarithm is finite
-constexpr int kHalvings = 200;            ///< enough to separate any two doubles
+constexpr std::size_t kMaxErrors = 2000;   ///< stored errors of a sample
+constexpr double kMinProbability = 1e-12;  ///< lower limit of a probability, so that its logarithm is finite
+constexpr int kMaxBisections = 200;        ///< enough to separate any two doubles
 
 constexpr std::array<std::pair<CalibrationPart, const char*>, 4> kParts{{{CalibrationPart::calibration, "calibration"},
                                                                          {CalibrationPart::valid, "valid"},
@@ -40,7 +40,7 @@ std::int64_t labels_of(std::span<const ErrorSample> samples) {
 }
 
 /// ceil((n + 1) level), tolerant of the rounding error of (n + 1) level.
-std::int64_t wanted_rank(std::int64_t count, double level) {
+std::int64_t required_rank(std::int64_t count, double level) {
   return static_cast<std::int64_t>(std::ceil(static_cast<double>(count + 1) * level - 1e-9));
 }
 
@@ -52,16 +52,16 @@ double shifted_error(std::span<const ErrorSample> samples, std::span<const doubl
     low = std::min(low, centres[k]);
     high = std::max(high, centres[k] + samples[k].errors.back());
   }
-  const auto below = [&](double value) {
+  const auto count_up_to = [&](double value) {
     std::int64_t count = 0;
     for (std::size_t k = 0; k < samples.size(); ++k) count += samples[k].at_most(value - centres[k]);
     return count;
   };
   high += 1e-12 * std::max(1.0, std::abs(high));  // (value - centre) rounds; ensures that all errors are below
-  for (int step = 0; step < kHalvings; ++step) {
+  for (int step = 0; step < kMaxBisections; ++step) {
     const double middle = low + (high - low) / 2;
     if (middle <= low || middle >= high) break;
-    (below(middle) >= rank ? high : low) = middle;
+    (count_up_to(middle) >= rank ? high : low) = middle;
   }
   return high;
 }
@@ -71,8 +71,8 @@ ErrorSample sample_of(const Json& json, const std::string& path) {
   json.at("count").get_to(sample.count);
   json.at("errors").get_to(sample.errors);
   const auto kept = static_cast<std::int64_t>(sample.errors.size());
-  const bool sane = std::ranges::all_of(sample.errors, [](double e) { return std::isfinite(e) && e >= 0; });
-  if (!sane || !std::ranges::is_sorted(sample.errors) || kept > sample.count || (kept == 0 && sample.count != 0))
+  const bool valid = std::ranges::all_of(sample.errors, [](double e) { return std::isfinite(e) && e >= 0; });
+  if (!valid || !std::ranges::is_sorted(sample.errors) || kept > sample.count || (kept == 0 && sample.count != 0))
     throw FileError(path + ": damaged: invalid or unsorted errors");
   return sample;
 }
@@ -87,10 +87,11 @@ TargetCalibration target_of(const Json& json, const BlendTarget& expected, const
   if (json.contains("samples"))
     for (const Json& sample : json["samples"]) target.errors.push_back(sample_of(sample, path));
   if (target.name != expected.name) throw FileError(path + ": has other targets than the run's model");
-  const std::size_t wanted = all.part == CalibrationPart::folds ? static_cast<std::size_t>(all.members) : 1;
-  const bool numbers = target.kind == TaskKind::regression;
+  const std::size_t num_samples = all.part == CalibrationPart::folds ? static_cast<std::size_t>(all.members) : 1;
+  const bool is_regression = target.kind == TaskKind::regression;
   if (!(target.temperature > 0) || !std::isfinite(target.temperature) || !(target.offset >= 0) ||
-      !std::isfinite(target.offset) || (!target.errors.empty() && (!numbers || target.errors.size() != wanted)))
+      !std::isfinite(target.offset) ||
+      (!target.errors.empty() && (!is_regression || target.errors.size() != num_samples)))
     throw FileError(path + ": damaged: " + target.name + " has an invalid temperature or sample");
   return target;
 }
@@ -101,8 +102,8 @@ std::string_view to_string(CalibrationPart part) {
   return std::ranges::find(kParts, part, [](const auto& entry) { return entry.first; })->second;
 }
 
-std::int64_t ErrorSample::at_most(double most) const {
-  const auto kept = std::ranges::upper_bound(errors, most) - errors.begin();
+std::int64_t ErrorSample::at_most(double limit) const {
+  const auto kept = std::ranges::upper_bound(errors, limit) - errors.begin();
   return kept == 0 ? 0 : rank_of(kept - 1, static_cast<std::int64_t>(errors.size()), count);
 }
 
@@ -118,13 +119,13 @@ ErrorSample error_sample(std::vector<double> errors) {
 
 bool TargetCalibration::has_interval(double level) const {
   const std::int64_t count = labels_of(errors);
-  return count > 0 && wanted_rank(count, level) <= count;
+  return count > 0 && required_rank(count, level) <= count;
 }
 
 Interval interval_of(const TargetCalibration& target, double level, double value, double deviation,
                      std::span<const double> members) {
   if (!target.has_interval(level)) return {std::nan(""), std::nan("")};
-  const std::int64_t count = labels_of(target.errors), rank = wanted_rank(count, level);
+  const std::int64_t count = labels_of(target.errors), rank = required_rank(count, level);
   if (target.errors.size() > 1) {
     std::vector<double> centres(members.begin(), members.end());
     const double high = shifted_error(target.errors, centres, rank);
@@ -143,14 +144,14 @@ void apply_temperature(const TargetCalibration& target, double* probabilities) {
   const double t = target.temperature;
   if (t == 1 || target.kind == TaskKind::regression) return;
   if (target.kind == TaskKind::binary) {
-    const double p = std::clamp(*probabilities, kSmallest, 1 - kSmallest);
+    const double p = std::clamp(*probabilities, kMinProbability, 1 - kMinProbability);
     *probabilities = 1 / (1 + std::exp(-(std::log(p) - std::log1p(-p)) / t));
     return;
   }
   const std::span<double> row(probabilities, static_cast<std::size_t>(target.outputs));
-  const double largest = std::log(std::max(kSmallest, *std::ranges::max_element(row)));
+  const double largest = std::log(std::max(kMinProbability, *std::ranges::max_element(row)));
   double sum = 0;
-  for (double& p : row) sum += p = std::exp((std::log(std::max(kSmallest, p)) - largest) / t);
+  for (double& p : row) sum += p = std::exp((std::log(std::max(kMinProbability, p)) - largest) / t);
   for (double& p : row) p /= sum;
 }
 

@@ -27,8 +27,8 @@ struct ErrorSample {
   std::int64_t count = 0;      ///< n
   std::vector<double> errors;  ///< [K], K <= n: entry k (from 0) is the ceil((k + 1) n / K)-th smallest of all
 
-  /// A lower bound of the number of molecules with an error of at most `most`.
-  std::int64_t at_most(double most) const;
+  /// A lower bound of the number of molecules with an error of at most `limit`.
+  std::int64_t at_most(double limit) const;
 };
 /// `errors`: in any order, finite.
 ErrorSample error_sample(std::vector<double> errors);

@@ -28,7 +28,7 @@ class CountIndex {
     std::uint32_t molecule;
     float count;
   };
-  std::vector<std::vector<Entry>> of_column_;
+  std::vector<std::vector<Entry>> entries_;
   std::vector<double> total_;  ///< sum of a molecule's counts
 };
 

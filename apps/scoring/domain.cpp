@@ -16,7 +16,7 @@ NearestRows rows_of(const Domain& domain) {
   NearestRows rows(domain.space.axes());
   std::vector<float> row(domain.space.axes());
   for (std::size_t i = 0; i < domain.size(); ++i) {
-    domain.space.place(domain.embeddings.data() + i * row.size(), row.data());
+    domain.space.dequantise(domain.embeddings.data() + i * row.size(), row.data());
     rows.add(row);
   }
   rows.finish();
@@ -39,7 +39,7 @@ bool elements_known(const GraphView& graph, const std::vector<std::uint8_t>& kno
 
 }  // namespace
 
-float DomainSpace::along(const float* embedding, std::size_t axis) const {
+float DomainSpace::coordinate(const float* embedding, std::size_t axis) const {
   if (projection.empty()) return embedding[axis];
   double sum = 0;
   for (std::size_t c = 0; c < width; ++c)
@@ -47,16 +47,16 @@ float DomainSpace::along(const float* embedding, std::size_t axis) const {
   return static_cast<float>(sum);
 }
 
-void DomainSpace::stored(std::span<const float> embedding, std::int8_t* to) const {
+void DomainSpace::quantise(std::span<const float> embedding, std::int8_t* to) const {
   assert(embedding.size() == width);
   for (std::size_t a = 0; a < axes(); ++a) {
-    const float steps = std::clamp(along(embedding.data(), a) / step[a], -kMaxQuantised, kMaxQuantised);
+    const float steps = std::clamp(coordinate(embedding.data(), a) / step[a], -kMaxQuantised, kMaxQuantised);
     to[a] = static_cast<std::int8_t>(std::lround(steps));
   }
 }
 
-void DomainSpace::place(const std::int8_t* stored, float* to) const {
-  for (std::size_t a = 0; a < axes(); ++a) to[a] = static_cast<float>(stored[a]) * step[a];
+void DomainSpace::dequantise(const std::int8_t* quantised, float* to) const {
+  for (std::size_t a = 0; a < axes(); ++a) to[a] = static_cast<float>(quantised[a]) * step[a];
 }
 
 std::string domain_problem(const Domain& d, std::size_t width, std::size_t targets) {
@@ -92,21 +92,23 @@ DomainIndex::DomainIndex(Domain domain)
 std::vector<DomainPlace> DomainIndex::places(std::span<const Query> queries) const {
   const std::size_t axes = domain_.space.axes();
   std::vector<float> points(queries.size() * axes);
-  std::vector<std::int8_t> stored(axes);
+  std::vector<std::int8_t> quantised(axes);
   for (std::size_t q = 0; q < queries.size(); ++q) {
-    domain_.space.stored(queries[q].embedding, stored.data());
-    domain_.space.place(stored.data(), points.data() + q * axes);
+    domain_.space.quantise(queries[q].embedding, quantised.data());
+    domain_.space.dequantise(quantised.data(), points.data() + q * axes);
   }
   const std::vector<Neighbour> nearest = rows_.find(points);
-  const std::vector<float>& own = domain_.own_distances;
+  const std::vector<float>& own_distances = domain_.own_distances;
   std::vector<DomainPlace> places(queries.size());
   for (std::size_t q = 0; q < queries.size(); ++q) {
     const SimilarMolecule similar = fingerprints_.most_similar(bits_of(queries[q].fingerprint));
-    const auto nearer = std::ranges::lower_bound(own, static_cast<float>(nearest[q].distance)) - own.begin();
+    const auto nearer =
+        std::ranges::lower_bound(own_distances, static_cast<float>(nearest[q].distance)) - own_distances.begin();
     places[q] = {.similarity = similar.similarity,
                  .nearest = similar.index,
-                 .percentile = own.empty() ? std::numeric_limits<double>::quiet_NaN()
-                                           : 100.0 * static_cast<double>(nearer) / static_cast<double>(own.size()),
+                 .percentile = own_distances.empty()
+                                   ? std::numeric_limits<double>::quiet_NaN()
+                                   : 100.0 * static_cast<double>(nearer) / static_cast<double>(own_distances.size()),
                  .elements_seen = elements_known(queries[q].graph, domain_.atom_kinds),
                  .rings_seen = all_known(ring_systems(queries[q].graph), domain_.ring_systems)};
   }

@@ -32,11 +32,11 @@ struct DomainSpace {
 
   std::size_t axes() const { return step.size(); }
   /// The coordinate of an embedding [C] on an axis.
-  float along(const float* embedding, std::size_t axis) const;
+  float coordinate(const float* embedding, std::size_t axis) const;
   /// Quantises an embedding [C] to [axes] values from -127 to 127, clamping coordinates outside this range.
-  void stored(std::span<const float> embedding, std::int8_t* to) const;
+  void quantise(std::span<const float> embedding, std::int8_t* to) const;
   /// Converts quantised values [axes] to coordinates.
-  void place(const std::int8_t* stored, float* to) const;
+  void dequantise(const std::int8_t* quantised, float* to) const;
 };
 
 struct Domain {

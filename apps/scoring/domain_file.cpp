@@ -44,7 +44,8 @@ std::vector<std::string> texts_of(const PartnerFile& file, const std::string& na
   std::vector<std::string> texts;
   std::int64_t begin = 0;
   for (const std::int64_t one : end) {
-    if (one < begin || one > static_cast<std::int64_t>(bytes.size())) file.damaged(name + "_end has an invalid offset");
+    if (one < begin || one > static_cast<std::int64_t>(bytes.size()))
+      file.throw_damaged(name + "_end has an invalid offset");
     texts.emplace_back(bytes.begin() + begin, bytes.begin() + one);
     begin = one;
   }
@@ -86,7 +87,7 @@ Domain read_domain(const std::string& path, const ModelConfig& config) {
   Domain domain;
   domain.space.width = file.get<std::size_t>("width");
   const auto bits = file.array<std::uint8_t>("fingerprint");
-  if (bits.size() % kBitBytes != 0) file.damaged("an incomplete fingerprint");
+  if (bits.size() % kBitBytes != 0) file.throw_damaged("an incomplete fingerprint");
   domain.bits = same_bytes<FingerprintBits>(bits);
   domain.embeddings = same_bytes<std::int8_t>(file.array<std::uint8_t>("embedding"));
   domain.space.step = file.array<float>("step");
@@ -98,7 +99,8 @@ Domain read_domain(const std::string& path, const ModelConfig& config) {
   if (file.get<bool>("labels"))
     domain.labels = DomainLabels{texts_of(file, "id"), texts_of(file, "smiles"), file.array<double>("value")};
   const auto width = static_cast<std::size_t>(config.encoder().width);
-  if (const std::string why = domain_problem(domain, width, config.task.names.size()); !why.empty()) file.damaged(why);
+  if (const std::string why = domain_problem(domain, width, config.task.names.size()); !why.empty())
+    file.throw_damaged(why);
   return domain;
 }
 

@@ -35,7 +35,7 @@ std::vector<TargetPlace> places_of(const Task& task) {
 struct Linear {
   std::vector<float> slope;  ///< [outputs]
   double factor = 1, shift = 0;
-  double of(const float* scaled) const {
+  double apply(const float* scaled) const {
     double value = 0;
     for (std::size_t o = 0; o < slope.size(); ++o)
       value += static_cast<double>(slope[o]) * static_cast<double>(scaled[o]);
@@ -92,13 +92,13 @@ class Explainer::Group {
   /// Bisects pieces of the paths until every sum is complete. Adaptive, because the outputs of deep models change in a
   /// small part of a path.
   void integrate() {
-    std::vector<std::size_t> open(parts_.size());
-    std::iota(open.begin(), open.end(), std::size_t{0});
-    while (!open.empty()) {
-      for (std::size_t r = 0; r < owner_.runs_.size(); ++r) integrate(r, open);
-      std::erase_if(open, [&](std::size_t p) { return is_done(parts_[p]); });
+    std::vector<std::size_t> unfinished(parts_.size());
+    std::iota(unfinished.begin(), unfinished.end(), std::size_t{0});
+    while (!unfinished.empty()) {
+      for (std::size_t r = 0; r < owner_.runs_.size(); ++r) integrate(r, unfinished);
+      std::erase_if(unfinished, [&](std::size_t p) { return bisect_unless_done(parts_[p]); });
     }
-    for (Part& part : parts_) sum_up(part);
+    for (Part& part : parts_) combine_models(part);
   }
 
   /// Moves molecule k's explanation to `to`; temperatures divide logits.
@@ -113,10 +113,11 @@ class Explainer::Group {
 
  private:
   /// One model's outputs for the group [molecules, outputs].
-  struct Run {
+  struct ModelOutputs {
     MoleculeGroup group;
-    std::vector<float> mean, plain, whole;  ///< raw outputs: for mean atoms; for the atoms; also with numeric inputs
-    std::vector<double> values;             ///< the run's predictions (units, probabilities), including its blend
+    /// Raw outputs: for mean atoms; for the atoms; also with numeric inputs.
+    std::vector<float> mean, without_inputs, with_inputs;
+    std::vector<double> values;  ///< the run's predictions (units, probabilities), including its blend
   };
   /// A piece of a molecule's path.
   struct Piece {
@@ -132,19 +133,19 @@ class Explainer::Group {
   };
 
   void predict(std::size_t r) {
-    Run& run = said_.emplace_back();
+    ModelOutputs& run = model_outputs_.emplace_back();
     run.group.graphs = graphs_;
     run.group.rows = owner_.paths_[r]->differences(graphs_);
     const ScoringModel& model = owner_.runs_[r];
-    run.whole.resize(graphs_.size() * outputs_);
+    run.with_inputs.resize(graphs_.size() * outputs_);
     model.engine->predict(pack(graphs_, std::vector<std::int64_t>(graphs_.size()), model.engine->pack_options()),
-                          run.whole.data());
+                          run.with_inputs.data());
     run.mean = outputs_at(r, 0);
-    run.plain = inputs_ == 0 ? run.whole : outputs_at(r, 1);
-    run.values.resize(run.whole.size());
+    run.without_inputs = inputs_ == 0 ? run.with_inputs : outputs_at(r, 1);
+    run.values.resize(run.with_inputs.size());
     for (std::size_t k = 0; k < graphs_.size(); ++k) {
-      std::vector<float> raw(run.whole.begin() + static_cast<std::ptrdiff_t>(k * outputs_),
-                             run.whole.begin() + static_cast<std::ptrdiff_t>((k + 1) * outputs_));
+      std::vector<float> raw(run.with_inputs.begin() + static_cast<std::ptrdiff_t>(k * outputs_),
+                             run.with_inputs.begin() + static_cast<std::ptrdiff_t>((k + 1) * outputs_));
       double* values = run.values.data() + k * outputs_;
       model.to_predictions(raw.data(), values);
       if (const RunBlend* blend = owner_.blends_[r].get(); blend != nullptr)
@@ -157,7 +158,7 @@ class Explainer::Group {
     std::vector<PathTask> tasks;
     for (std::size_t k = 0; k < graphs_.size(); ++k) tasks.push_back({k, std::vector<float>(outputs_), a, a});
     std::vector<float> all;
-    for (const PathPart& part : owner_.paths_[r]->integrate(said_[r].group, tasks))
+    for (const PathPart& part : owner_.paths_[r]->integrate(model_outputs_[r].group, tasks))
       all.insert(all.end(), part.end.begin(), part.end.end());
     return all;
   }
@@ -166,7 +167,7 @@ class Explainer::Group {
   std::size_t class_of(std::size_t molecule, std::size_t t) const {
     const TargetPlace& target = targets_[t];
     std::vector<double> sums(target.count);
-    for (const Run& run : said_) {
+    for (const ModelOutputs& run : model_outputs_) {
       const auto first = run.values.begin() + static_cast<std::ptrdiff_t>(molecule * outputs_ + target.first);
       std::vector<double> row(first, first + static_cast<std::ptrdiff_t>(target.count));
       if (temperatures_ != nullptr && temperatures_->part == CalibrationPart::folds)
@@ -182,57 +183,60 @@ class Explainer::Group {
       for (std::size_t t = 0; t < targets_.size(); ++t) {
         const TargetPlace& target = targets_[t];
         Part part{k, t, target.kind == TaskKind::multiclass ? class_of(k, t) : 0, {}, {}};
-        for (std::size_t r = 0; r < said_.size(); ++r) {
-          const Run& run = said_[r];
+        for (std::size_t r = 0; r < model_outputs_.size(); ++r) {
+          const ModelOutputs& run = model_outputs_[r];
           const Linear linear = explained_of(owner_.runs_[r], target, part.chosen);
           const std::size_t at = k * outputs_;
-          const double own = own_share(r, target), mean = linear.of(&run.mean[at]), plain = linear.of(&run.plain[at]),
-                       whole = linear.of(&run.whole[at]),
-                       said = own < 1 ? explained_value(&run.values[at], target, part.chosen) : whole;
-          const double share = 1.0 / static_cast<double>(said_.size());
+          const double model_share = model_share_of(r, target), mean = linear.apply(&run.mean[at]),
+                       without_inputs = linear.apply(&run.without_inputs[at]),
+                       with_inputs = linear.apply(&run.with_inputs[at]),
+                       predicted =
+                           model_share < 1 ? explained_value(&run.values[at], target, part.chosen) : with_inputs;
+          const double share = 1.0 / static_cast<double>(model_outputs_.size());
           part.sum.baseline += share * mean;
-          part.sum.descriptors += share * own * (whole - plain);
-          part.sum.blend += share * (said - own * whole - (1 - own) * mean);
-          part.sum.prediction += share * said;
+          part.sum.descriptors += share * model_share * (with_inputs - without_inputs);
+          part.sum.blend += share * (predicted - model_share * with_inputs - (1 - model_share) * mean);
+          part.sum.prediction += share * predicted;
           std::vector<Piece>& pieces = part.pieces.emplace_back();
           for (int piece = 0; piece < kFirstPieces; ++piece)
-            pieces.push_back({piece / double{kFirstPieces}, (piece + 1) / double{kFirstPieces}, mean, plain, {}});
+            pieces.push_back(
+                {piece / double{kFirstPieces}, (piece + 1) / double{kFirstPieces}, mean, without_inputs, {}});
         }
         parts_.push_back(std::move(part));
       }
   }
 
-  double own_share(std::size_t r, const TargetPlace& target) const {
-    return owner_.blends_[r] ? owner_.blends_[r]->own_share(target.first) : 1.0;
+  double model_share_of(std::size_t r, const TargetPlace& target) const {
+    return owner_.blends_[r] ? owner_.blends_[r]->model_share(target.first) : 1.0;
   }
 
   /// The weight of a model in a target's sum.
   double weight(std::size_t r, const Part& part) const {
-    return own_share(r, targets_[part.target]) / static_cast<double>(said_.size());
+    return model_share_of(r, targets_[part.target]) / static_cast<double>(model_outputs_.size());
   }
 
   /// Integrates the pieces that have not been integrated yet.
-  void integrate(std::size_t r, const std::vector<std::size_t>& open) {
+  void integrate(std::size_t r, const std::vector<std::size_t>& unfinished) {
     std::vector<PathTask> tasks;
-    std::vector<std::pair<Part*, std::size_t>> of;
-    for (const std::size_t p : open) {
+    std::vector<std::pair<Part*, std::size_t>> origins;
+    for (const std::size_t p : unfinished) {
       Part& part = parts_[p];
       const Linear linear = explained_of(owner_.runs_[r], targets_[part.target], part.chosen);
       for (std::size_t i = 0; i < part.pieces[r].size(); ++i) {
         const Piece& piece = part.pieces[r][i];
         if (!piece.atoms.empty()) continue;
         tasks.push_back({part.molecule, linear.slope, piece.from, piece.to});
-        of.emplace_back(&part, i);
+        origins.emplace_back(&part, i);
       }
     }
-    std::vector<PathPart> found = owner_.paths_[r]->integrate(said_[r].group, tasks);
+    std::vector<PathPart> found = owner_.paths_[r]->integrate(model_outputs_[r].group, tasks);
     for (std::size_t k = 0; k < found.size(); ++k) {
-      Part& part = *of[k].first;
+      Part& part = *origins[k].first;
       std::vector<Piece>& pieces = part.pieces[r];
-      Piece& piece = pieces[of[k].second];
+      Piece& piece = pieces[origins[k].second];
       const Linear linear = explained_of(owner_.runs_[r], targets_[part.target], part.chosen);
-      if (of[k].second > 0) piece.at_from = pieces[of[k].second - 1].at_to;  // earlier pieces are complete
-      if (piece.to < 1) piece.at_to = linear.of(found[k].end.data());
+      if (origins[k].second > 0) piece.at_from = pieces[origins[k].second - 1].at_to;  // earlier pieces are complete
+      if (piece.to < 1) piece.at_to = linear.apply(found[k].end.data());
       piece.atoms = std::move(found[k].atoms);
       for (double& value : piece.atoms) value *= linear.factor;
       piece.error = std::accumulate(piece.atoms.begin(), piece.atoms.end(), piece.at_from - piece.at_to);
@@ -246,15 +250,15 @@ class Explainer::Group {
 
   /// True if the sum of the pieces' absolute errors (so that errors do not cancel) is within the tolerance or the
   /// maximum number of pieces is reached. Otherwise bisects the pieces with too large an error.
-  bool is_done(Part& part) const {
+  bool bisect_unless_done(Part& part) const {
     double errors = 0;
-    std::size_t count = 0, most = 0;
+    std::size_t count = 0, max_pieces = 0;
     for (std::size_t r = 0; r < part.pieces.size(); ++r) {
       for (const Piece& piece : part.pieces[r]) errors += weight(r, part) * std::abs(piece.error);
       count += part.pieces[r].size();
-      most = std::max(most, part.pieces[r].size());
+      max_pieces = std::max(max_pieces, part.pieces[r].size());
     }
-    if (!(errors > tolerance(part)) || most > kMaxPieces) return true;
+    if (!(errors > tolerance(part)) || max_pieces > kMaxPieces) return true;
     for (std::size_t r = 0; r < part.pieces.size(); ++r) {
       std::vector<Piece> finer;
       for (Piece& piece : part.pieces[r]) {
@@ -272,7 +276,7 @@ class Explainer::Group {
   }
 
   /// Combines the models' attributions.
-  void sum_up(Part& part) const {
+  void combine_models(Part& part) const {
     TargetExplanation& sum = part.sum;
     sum.atoms.assign(static_cast<std::size_t>(graphs_[part.molecule].num_atoms), 0);
     for (std::size_t r = 0; r < part.pieces.size(); ++r)
@@ -296,8 +300,8 @@ class Explainer::Group {
   std::vector<TargetPlace> targets_;
   std::size_t outputs_, inputs_;
   std::vector<GraphView> graphs_;
-  std::vector<Run> said_;    ///< by model
-  std::vector<Part> parts_;  ///< by molecule, then target
+  std::vector<ModelOutputs> model_outputs_;  ///< by model
+  std::vector<Part> parts_;                  ///< by molecule, then target
 };
 
 Explainer::Explainer(const std::vector<ScoringModel>& runs, const Blends& blends,

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 constexpr const char* kKey = "molgraph.explanation";
 constexpr int kExplanationVersion = 1;
 
-bool must_have(const fs::path& folder) {
+bool record_requires_file(const fs::path& folder) {
   const std::optional<RunRecord> record = read_run_record(folder.string());
   return record && record->explained;
 }
@@ -35,10 +35,10 @@ NodeMean read_node_mean(const std::string& path, const ModelConfig& config) {
   file.check_version(kExplanationVersion);
   NodeMean mean{file.array<double>("node_mean"), file.get<std::int64_t>("molecules"), file.get<std::int64_t>("atoms")};
   if (mean.row.size() != static_cast<std::size_t>(config.encoder().width))
-    file.damaged("it has " + std::to_string(mean.row.size()) + " channels, the model has " +
-                 std::to_string(config.encoder().width));
+    file.throw_damaged("it has " + std::to_string(mean.row.size()) + " channels, the model has " +
+                       std::to_string(config.encoder().width));
   if (!std::ranges::all_of(mean.row, [](double value) { return std::isfinite(value); }))
-    file.damaged("a number is not finite");
+    file.throw_damaged("a number is not finite");
   return mean;
 }
 
@@ -46,7 +46,8 @@ std::string explanation_file_of(const std::string& weights) {
   const fs::path folder = real_folder_of(weights), path = folder / kExplanationFile;
   std::error_code error;
   if (fs::exists(path, error)) return path.string();
-  if (must_have(folder) || (is_member(folder.filename().string()) && must_have(folder.parent_path())))
+  if (record_requires_file(folder) ||
+      (is_member(folder.filename().string()) && record_requires_file(folder.parent_path())))
     throw FileError(path.string() + " is missing, although run.json records it");
   return {};
 }

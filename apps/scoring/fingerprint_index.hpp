@@ -28,7 +28,7 @@ struct SimilarMolecule {
 class FingerprintIndex {
  public:
   explicit FingerprintIndex(std::span<const FingerprintBits> molecules);
-  std::size_t size() const { return number_.size(); }
+  std::size_t size() const { return original_index_.size(); }
   /// There must be at least one molecule.
   SimilarMolecule most_similar(const FingerprintBits& query) const;
 
@@ -39,8 +39,8 @@ class FingerprintIndex {
   // Sorted by number of bits:
   std::vector<FingerprintBits> bits_;
   std::vector<Folded> folded_;
-  std::vector<std::size_t> number_;  ///< original index of the molecule
-  std::vector<std::size_t> first_;   ///< [kFingerprintBins + 2] first molecule with at least this number of bits
+  std::vector<std::size_t> original_index_;  ///< of the molecule, before sorting
+  std::vector<std::size_t> first_;  ///< [kFingerprintBins + 2] first molecule with at least this number of bits
 };
 
 }  // namespace molgraph

@@ -60,19 +60,19 @@ KernelIndex::KernelIndex(const KernelMolecules& molecules, const std::vector<boo
   }
 }
 
-void KernelIndex::kernels(const CountsView& counts, std::span<const float> scaled, std::vector<double>& alike,
-                          std::vector<float>& near) const {
-  counts_.similarities(counts, alike);
+void KernelIndex::kernels(const CountsView& counts, std::span<const float> scaled, std::vector<double>& tanimoto,
+                          std::vector<float>& rational_quadratic) const {
+  counts_.similarities(counts, tanimoto);
   const std::size_t count = size();
-  near.assign(count, 0);
+  rational_quadratic.assign(count, 0);
   const float* row = by_column_.data();
   for (const std::size_t d : used_) {
-    const float own = std::isfinite(scaled[d]) ? scaled[d] : 0.0F;
-    for (std::size_t i = 0; i < count; ++i) near[i] += (own - row[i]) * (own - row[i]);
+    const float number = std::isfinite(scaled[d]) ? scaled[d] : 0.0F;
+    for (std::size_t i = 0; i < count; ++i) rational_quadratic[i] += (number - row[i]) * (number - row[i]);
     row += count;
   }
   const float scale = 0.5F / static_cast<float>(std::max<std::size_t>(used_.size(), 1));
-  for (float& squared : near) squared = 1 / (1 + scale * squared);
+  for (float& squared : rational_quadratic) squared = 1 / (1 + scale * squared);
 }
 
 std::vector<bool> GaussianProcess::used_columns() const {
@@ -102,29 +102,29 @@ ProcessPredictor::ProcessPredictor(GaussianProcess process)
 
 void ProcessPredictor::predict(const CountsView& counts, std::span<const float> raw, double* values) const {
   const std::size_t count = index_.size();
-  std::vector<float> scaled(process_.scaling.size()), near;
-  std::vector<double> alike;
+  std::vector<float> scaled(process_.scaling.size()), rational_quadratic;
+  std::vector<double> tanimoto;
   process_.scaling.apply(raw.data(), scaled.data());
-  index_.kernels(counts, scaled, alike, near);
+  index_.kernels(counts, scaled, tanimoto, rational_quadratic);
   std::size_t o = 0;
   for (std::size_t t = 0; t < process_.targets.size(); ++t) {
     const BlendTarget& target = process_.targets[t];
     const double share = process_.fingerprint_share[t];
-    const std::span<double> own(values + o, static_cast<std::size_t>(target.classes));
-    for (double& value : own) {
+    const std::span<double> target_values(values + o, static_cast<std::size_t>(target.classes));
+    for (double& value : target_values) {
       const double* coefficient = process_.coefficient.data() + o * count;
       value = process_.mean[o++];
       for (std::size_t i = 0; i < count; ++i)
-        value += coefficient[i] * (share * alike[i] + (1 - share) * static_cast<double>(near[i]));
+        value += coefficient[i] * (share * tanimoto[i] + (1 - share) * static_cast<double>(rational_quadratic[i]));
     }
     if (target.kind == TaskKind::regression) continue;
-    for (std::size_t c = 0; c < own.size(); ++c) {
-      const double frequency = std::clamp(process_.mean[o - own.size() + c], 0.0, 1.0);
-      own[c] = std::clamp(own[c], lower_limit(frequency), 1 - lower_limit(1 - frequency));
+    for (std::size_t c = 0; c < target_values.size(); ++c) {
+      const double frequency = std::clamp(process_.mean[o - target_values.size() + c], 0.0, 1.0);
+      target_values[c] = std::clamp(target_values[c], lower_limit(frequency), 1 - lower_limit(1 - frequency));
     }
     if (target.kind != TaskKind::multiclass) continue;
-    const double sum = std::accumulate(own.begin(), own.end(), 0.0);
-    for (double& value : own) value /= sum;
+    const double sum = std::accumulate(target_values.begin(), target_values.end(), 0.0);
+    for (double& value : target_values) value /= sum;
   }
 }
 

@@ -32,11 +32,11 @@ class KernelIndex {
   /// `used` [D]: the columns to use (the others are constant).
   KernelIndex(const KernelMolecules& molecules, const std::vector<bool>& used);
   std::size_t size() const { return counts_.size(); }
-  /// `alike` [N]: the Tanimoto coefficient of the fingerprints (Ralaivola et al. 2005). `near` [N]: the rational
-  /// quadratic kernel 1/(1 + r^2/(2 L)) (Rasmussen & Williams, eq. 4.19, alpha = 1) of the distance r between the
-  /// numbers, with the squared length L = number of used columns. Thread-safe.
-  void kernels(const CountsView& counts, std::span<const float> scaled, std::vector<double>& alike,
-               std::vector<float>& near) const;
+  /// `tanimoto` [N]: the Tanimoto coefficient of the fingerprints (Ralaivola et al. 2005). `rational_quadratic` [N]:
+  /// the rational quadratic kernel 1/(1 + r^2/(2 L)) (Rasmussen & Williams, eq. 4.19, alpha = 1) of the distance r
+  /// between the numbers, with the squared length L = number of used columns. Thread-safe.
+  void kernels(const CountsView& counts, std::span<const float> scaled, std::vector<double>& tanimoto,
+               std::vector<float>& rational_quadratic) const;
 
  private:
   CountIndex counts_;
@@ -44,8 +44,8 @@ class KernelIndex {
   std::vector<float> by_column_;  ///< [used, N]
 };
 
-/// Processes of all targets of a task over the same molecules. Output o of target t is
-/// mean[o] + sum over i of coefficient[o, i] * (a * alike[i] + (1 - a) * near[i]) with a = fingerprint_share[t]: in the
+/// Processes of all targets of a task over the same molecules. Output o of target t is mean[o] + sum over i of
+/// coefficient[o, i] * (a * tanimoto[i] + (1 - a) * rational_quadratic[i]) with a = fingerprint_share[t]: in the
 /// target's unit for regression; for classes, which are regressed as 0 and 1, a probability (ibid., section 6.5).
 struct GaussianProcess {
   std::vector<std::string> descriptors;  ///< names

@@ -44,19 +44,19 @@ GaussianProcess read_process(const std::string& path, const Task& task, const Fe
   KernelMolecules& m = process.molecules;
   m.count_offset = file.array<std::int64_t>("count_offset");
   for (const std::int32_t column : file.array<std::int32_t>("column")) {
-    if (column < 0) file.damaged("a count for a negative column");
+    if (column < 0) file.throw_damaged("a count for a negative column");
     m.column.push_back(static_cast<std::uint32_t>(column));
   }
   m.count = file.array<float>("count");
   m.numbers = file.array<float>("numbers");
   const auto clip = file.array<double>("clip");
-  if (clip.size() != 1) file.damaged("clip is not a single number");
+  if (clip.size() != 1) file.throw_damaged("clip is not a single number");
   process.scaling = {file.array<double>("center"), file.array<double>("scale"), clip.front()};
   process.fingerprint_share = file.array<double>("fingerprint_share");
   process.noise = file.array<double>("noise");
   process.mean = file.array<double>("mean");
   process.coefficient = file.array<double>("coefficient");
-  if (const std::string why = process_problem(process); !why.empty()) file.damaged(why);
+  if (const std::string why = process_problem(process); !why.empty()) file.throw_damaged(why);
   return process;
 }
 

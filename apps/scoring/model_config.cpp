@@ -81,19 +81,19 @@ void visit_imported(Options& o, Visitor&& field) {
 /// The fields outside the encoder. Fields that only some architectures have are listed in Architecture.
 template <class Options, class Visitor>
 void visit_model(Options& o, Visitor&& field) {
-  const auto own = [&](const char* key, auto& value) {
+  const auto optional_field = [&](const char* key, auto& value) {
     if (o.architecture->has(key)) field(key, value);
   };
   field("max_distance", o.max_distance);
-  own("max_degree", o.max_degree);
-  own("path_bias", o.path_bias);
-  own("path_hops", o.path_hops);
-  own("path_rule", o.path_rule);
-  own("spatial_pos_max", o.spatial_pos_max);
+  optional_field("max_degree", o.max_degree);
+  optional_field("path_bias", o.path_bias);
+  optional_field("path_hops", o.path_hops);
+  optional_field("path_rule", o.path_rule);
+  optional_field("spatial_pos_max", o.spatial_pos_max);
   field("published_classes", o.published_classes);
-  own("head_transform", o.head.transform);
-  own("last_mlp", o.head.last_mlp);
-  own("perturb_noise", o.perturb_noise);
+  optional_field("head_transform", o.head.transform);
+  optional_field("last_mlp", o.head.last_mlp);
+  optional_field("perturb_noise", o.perturb_noise);
   visit_imported(o, field);
 }
 
@@ -155,18 +155,24 @@ class ObjectReader {
       fail(std::string("has a value of the wrong type for '") + key + "'");
     }
   }
-  void read(const char* key, const json& value, KeyTerm& out) const { out = word<KeyTerm>(key, value, kKeyTerms); }
-  void read(const char* key, const json& value, PathRule& out) const { out = word<PathRule>(key, value, kPathRules); }
-  void read(const char* key, const json& value, NodePosition& out) const {
-    out = word<NodePosition>(key, value, kNodePositions);
+  void read(const char* key, const json& value, KeyTerm& out) const {
+    out = enum_value<KeyTerm>(key, value, kKeyTerms);
   }
-  void read(const char* key, const json& value, Readout& out) const { out = word<Readout>(key, value, kReadouts); }
+  void read(const char* key, const json& value, PathRule& out) const {
+    out = enum_value<PathRule>(key, value, kPathRules);
+  }
+  void read(const char* key, const json& value, NodePosition& out) const {
+    out = enum_value<NodePosition>(key, value, kNodePositions);
+  }
+  void read(const char* key, const json& value, Readout& out) const {
+    out = enum_value<Readout>(key, value, kReadouts);
+  }
   template <class Enum, std::size_t N>
-  Enum word(const char* key, const json& value, const std::array<const char*, N>& words) const {
+  Enum enum_value(const char* key, const json& value, const std::array<const char*, N>& names) const {
     std::string allowed;
     for (std::size_t k = 0; k < N; ++k) {
-      if (value == words[k]) return static_cast<Enum>(k);
-      allowed += std::string(k ? ", " : "") + words[k];
+      if (value == names[k]) return static_cast<Enum>(k);
+      allowed += std::string(k ? ", " : "") + names[k];
     }
     fail(std::string("'") + key + "' must be one of " + allowed);
   }
@@ -202,14 +208,14 @@ void check(const ObjectReader& reader, const ModelOptions& o) {
   if (e.terms.walk_key && e.key_term != KeyTerm::column)
     reader.fail("has 'walk_key', which requires the 'key_term' column");
   check_range(reader, "max_distance", o.max_distance, 1, kMaxDistance);
-  const auto own = [&](const char* key, double value, double low, double high) {
+  const auto check_optional = [&](const char* key, double value, double low, double high) {
     if (o.architecture->has(key)) check_range(reader, key, value, low, high);
   };
-  own("path_hops", o.path_hops, 1, kMaxDistance);
-  own("max_degree", o.max_degree, 0, kMaxDistance);
-  own("spatial_pos_max", o.spatial_pos_max, 0, kMaxSpatialPos);
-  own("last_mlp", o.head.last_mlp, 0, 100);
-  own("perturb_noise", o.perturb_noise, 0, kMaxNoise);
+  check_optional("path_hops", o.path_hops, 1, kMaxDistance);
+  check_optional("max_degree", o.max_degree, 0, kMaxDistance);
+  check_optional("spatial_pos_max", o.spatial_pos_max, 0, kMaxSpatialPos);
+  check_optional("last_mlp", o.head.last_mlp, 0, 100);
+  check_optional("perturb_noise", o.perturb_noise, 0, kMaxNoise);
 }
 
 /// The head's numeric inputs; null without any.

@@ -21,9 +21,9 @@ std::string shape_text(const std::vector<std::int64_t>& shape) {
 bool is_double(const ParameterSpec& spec) { return spec.name == kTargetShift || spec.name == kTargetScale; }
 
 /// Throws FileError if the file's tensors are not those of the model.
-void check_tensors(const SafetensorsFile& file, std::vector<ParameterSpec> wanted, const std::string& path) {
+void check_tensors(const SafetensorsFile& file, std::vector<ParameterSpec> expected, const std::string& path) {
   std::string problems;
-  for (const ParameterSpec& spec : wanted) {
+  for (const ParameterSpec& spec : expected) {
     const auto found = file.tensors.find(spec.name);
     if (found == file.tensors.end()) {
       problems += "\n  missing: " + spec.name + " " + shape_text(spec.shape);
@@ -33,11 +33,11 @@ void check_tensors(const SafetensorsFile& file, std::vector<ParameterSpec> wante
                   (is_double(spec) ? "float64 " : "float32 ") + shape_text(spec.shape);
     }
   }
-  std::sort(wanted.begin(), wanted.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+  std::sort(expected.begin(), expected.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
   for (const auto& [name, tensor] : file.tensors) {
-    const auto at = std::lower_bound(wanted.begin(), wanted.end(), name,
+    const auto at = std::lower_bound(expected.begin(), expected.end(), name,
                                      [](const ParameterSpec& spec, const std::string& key) { return spec.name < key; });
-    if (at == wanted.end() || at->name != name) problems += "\n  surplus: " + name + " " + shape_text(tensor.shape);
+    if (at == expected.end() || at->name != name) problems += "\n  surplus: " + name + " " + shape_text(tensor.shape);
   }
   if (!problems.empty()) throw FileError(path + ": the weights do not fit the model" + problems);
 }
@@ -59,13 +59,13 @@ void check_weights_can_suffice(const SafetensorsFile& file, const ModelConfig& c
   constexpr double kSlack = 4;  // smaller differences are reported tensor by tensor
   const EncoderOptions& e = config.encoder();
   const double width = e.width,
-               least = e.layers * (4 * width * width + 2 * width * e.ffn);  // queries, keys, values, output; FFN
-  double held = 0;
-  for (const auto& [name, tensor] : file.tensors) held += static_cast<double>(tensor.count());
-  if (least <= kSlack * held + 1e6) return;
+               required = e.layers * (4 * width * width + 2 * width * e.ffn);  // queries, keys, values, output; FFN
+  double stored = 0;
+  for (const auto& [name, tensor] : file.tensors) stored += static_cast<double>(tensor.count());
+  if (required <= kSlack * stored + 1e6) return;
   throw FileError(path + ": the weights do not fit the model: its " + std::to_string(e.layers) + " layers of width " +
-                  std::to_string(e.width) + " need more than " + number_text(least) + " numbers, the file contains " +
-                  number_text(held));
+                  std::to_string(e.width) + " need more than " + number_text(required) +
+                  " numbers, the file contains " + number_text(stored));
 }
 
 void softmax(float* values, std::size_t count) {
@@ -117,16 +117,17 @@ std::string model_difference(const ModelConfig& a, const ModelConfig& b) {
   if (a.task.kind != b.task.kind) {
     return "task " + std::string(to_string(b.task.kind)) + " instead of " + std::string(to_string(a.task.kind));
   }
-  const auto listed = [](const std::vector<std::string>& names) {
+  const auto joined = [](const std::vector<std::string>& names) {
     std::string text;
     for (const auto& name : names) text += (text.empty() ? "" : ", ") + name;
     return text;
   };
-  if (a.task.names != b.task.names) return "targets " + listed(b.task.names) + " instead of " + listed(a.task.names);
-  if (a.task.units != b.task.units) return "units " + listed(b.task.units) + " instead of " + listed(a.task.units);
+  if (a.task.names != b.task.names) return "targets " + joined(b.task.names) + " instead of " + joined(a.task.names);
+  if (a.task.units != b.task.units) return "units " + joined(b.task.units) + " instead of " + joined(a.task.units);
   if (a.task.kinds != b.task.kinds) return "targets of different kinds";
-  const bool unknown = a.task.has(TaskKind::binary) && (a.task.class_labels.empty() || b.task.class_labels.empty());
-  if (a.task.classes != b.task.classes || (!unknown && a.task.class_labels != b.task.class_labels))
+  const bool labels_unknown =
+      a.task.has(TaskKind::binary) && (a.task.class_labels.empty() || b.task.class_labels.empty());
+  if (a.task.classes != b.task.classes || (!labels_unknown && a.task.class_labels != b.task.class_labels))
     return "different classes";
   return {};
 }
@@ -172,10 +173,10 @@ ScoringModel load_scoring_model(const std::string& path, const Device& device, P
   ScoringModel model{.config = read_model_config(file, path)};
   const ModelPlan plan = model_plan(model.config);
   const ParameterList parameters = parameters_of(plan);
-  std::vector<ParameterSpec> wanted(parameters.begin(), parameters.end());
+  std::vector<ParameterSpec> expected(parameters.begin(), parameters.end());
   const std::int64_t outputs = model.config.task.num_outputs();
-  for (const char* name : {kTargetShift, kTargetScale}) wanted.push_back({.name = name, .shape = {outputs}});
-  check_tensors(file, std::move(wanted), path);
+  for (const char* name : {kTargetShift, kTargetScale}) expected.push_back({.name = name, .shape = {outputs}});
+  check_tensors(file, std::move(expected), path);
   model.engine = make_engine(plan, device, precision);
   model.engine->assign(
       [&](const std::string& name) { return reinterpret_cast<const float*>(file.tensors.at(name).bytes.data()); },

@@ -48,9 +48,9 @@ DistinctRows::DistinctRows(std::span<const std::string> all, std::span<const flo
     std::string key = all[i];
     const float* row = numbers.data() + i * per_row;
     if (!numbers.empty()) key.append(1, '\0').append(reinterpret_cast<const char*>(row), per_row * sizeof(float));
-    const auto [found, fresh] = seen.try_emplace(std::move(key), texts.size());
-    place.push_back(found->second);
-    if (!fresh) continue;
+    const auto [found, inserted] = seen.try_emplace(std::move(key), texts.size());
+    text_index.push_back(found->second);
+    if (!inserted) continue;
     texts.push_back(all[i]);
     if (numbers.empty()) columns.insert(columns.end(), per_row, std::numeric_limits<float>::quiet_NaN());
     else columns.insert(columns.end(), row, row + per_row);
@@ -72,9 +72,9 @@ Precision precision_from_string(const std::string& text) {
   throw UsageError("precision " + text + ": use fp32, tf32 or bf16");
 }
 
-Pooling pooling_of(Pooling asked, const ModelConfig& config) {
+Pooling pooling_of(Pooling requested, const ModelConfig& config) {
   const Readout readout = config.encoder().readout;
-  if (asked != Pooling::token || readout == Readout::virtual_node) return asked;
+  if (requested != Pooling::token || readout == Readout::virtual_node) return requested;
   return readout == Readout::sum ? Pooling::sum : Pooling::mean;
 }
 

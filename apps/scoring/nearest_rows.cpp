@@ -73,11 +73,11 @@ std::vector<Neighbour> NearestRows::search(std::span<const float> queries, std::
   std::vector<Neighbour> found(count, {std::numeric_limits<double>::infinity(), 0});
   std::vector<float> products(kQueries * kColumns);
   for (std::size_t q = 0; q < count; q += kQueries) {
-    const std::size_t some = std::min(kQueries, count - q);
+    const std::size_t num_queries = std::min(kQueries, count - q);
     for (std::size_t b = 0; b < blocks_.size(); ++b) {
       cpu::Gemm product{.a = queries.data() + q * width_,
                         .a_stride = width_,
-                        .rows = some,
+                        .rows = num_queries,
                         .depth = width_,
                         .weights = blocks_[b].packed.data(),
                         .columns = kColumns,
@@ -85,9 +85,9 @@ std::vector<Neighbour> NearestRows::search(std::span<const float> queries, std::
                         .y = products.data(),
                         .y_stride = kColumns,
                         .accumulate = false,
-                        .soon = {}};
+                        .prefetch = {}};
       cpu::kernels().gemm(product);
-      for (std::size_t k = 0; k < some; ++k) {
+      for (std::size_t k = 0; k < num_queries; ++k) {
         float* row = products.data() + k * kColumns;
         if (!skipped.empty() && skipped[q + k] / kColumns == b) row[skipped[q + k] % kColumns] = kLowest;
         const std::size_t best = b * kColumns + static_cast<std::size_t>(std::max_element(row, row + kColumns) - row);

@@ -48,14 +48,14 @@ std::vector<double> NodeRows::of(const GraphBatch& batch, std::size_t molecule) 
 
 void NodeRows::add_positions(const GraphBatch& batch, std::size_t molecule, std::vector<double>& rows) const {
   const auto dim = static_cast<std::size_t>(vector_.size());
-  std::vector<double> places(rows.size() / width_ * dim);
+  std::vector<double> positions(rows.size() / width_ * dim);
   if (position_ == NodePosition::random_walk)
-    atom_vectors(batch, static_cast<std::int64_t>(molecule), vector_, places.data());
-  else laplacian_positions(batch, static_cast<std::int64_t>(molecule), vector_.size(), places.data());
+    atom_vectors(batch, static_cast<std::int64_t>(molecule), vector_, positions.data());
+  else laplacian_positions(batch, static_cast<std::int64_t>(molecule), vector_.size(), positions.data());
   for (std::size_t a = 0; a < rows.size() / width_; ++a)
     for (std::size_t c = 0; c < width_; ++c)
       for (std::size_t d = 0; d < dim; ++d)
-        rows[a * width_ + c] += places[a * dim + d] * static_cast<double>(position_weight_[c * dim + d]);
+        rows[a * width_ + c] += positions[a * dim + d] * static_cast<double>(position_weight_[c * dim + d]);
 }
 
 }  // namespace molgraph

@@ -37,7 +37,7 @@ PartnerFile::PartnerFile(std::string path, std::string what, const char* key, co
   try {
     about_ = PartnerJson::parse(found->second);
   } catch (const nlohmann::json::exception& problem) {
-    damaged(problem.what());
+    throw_damaged(problem.what());
   }
 }
 
@@ -55,12 +55,12 @@ std::vector<BlendTarget> PartnerFile::targets(const Task& task) const {
                          .kind = task_kind_from_string(t.at("kind").get<std::string>()),
                          .classes = t.at("classes").get<int>()});
   } catch (const nlohmann::json::exception& problem) {
-    damaged(problem.what());
+    throw_damaged(problem.what());
   } catch (const UsageError& problem) {
-    damaged(problem.what());
+    throw_damaged(problem.what());
   }
-  const std::vector<BlendTarget> wanted = blend_targets(task);
-  const bool same = std::ranges::equal(targets, wanted, [](const BlendTarget& a, const BlendTarget& b) {
+  const std::vector<BlendTarget> expected = blend_targets(task);
+  const bool same = std::ranges::equal(targets, expected, [](const BlendTarget& a, const BlendTarget& b) {
     return a.name == b.name && a.kind == b.kind && a.classes == b.classes;
   });
   if (!same) throw FileError(path_ + ": " + what_ + " with other targets than the model's");
@@ -69,16 +69,19 @@ std::vector<BlendTarget> PartnerFile::targets(const Task& task) const {
 
 void PartnerFile::read_shares(std::vector<BlendTarget>& targets) const {
   const auto shares = array<double>("share");
-  if (shares.size() != targets.size()) damaged("not one share per target");
+  if (shares.size() != targets.size()) throw_damaged("not one share per target");
   for (std::size_t t = 0; t < shares.size(); ++t) targets[t].share = shares[t];
 }
 
-void PartnerFile::damaged(const std::string& why) const { throw FileError(path_ + ": damaged " + what_ + ": " + why); }
+void PartnerFile::throw_damaged(const std::string& why) const {
+  throw FileError(path_ + ": damaged " + what_ + ": " + why);
+}
 
 const StoredTensor& PartnerFile::find(const std::string& name, DType dtype) const {
   const auto found = file_.tensors.find(name);
-  if (found == file_.tensors.end()) damaged("missing array " + name);
-  if (found->second.dtype != dtype || found->second.shape.size() != 1) damaged(name + " has the wrong type or shape");
+  if (found == file_.tensors.end()) throw_damaged("missing array " + name);
+  if (found->second.dtype != dtype || found->second.shape.size() != 1)
+    throw_damaged(name + " has the wrong type or shape");
   return found->second;
 }
 

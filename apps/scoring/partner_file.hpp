@@ -58,14 +58,14 @@ class PartnerFile {
     try {
       return about_.at(name).get<T>();
     } catch (const nlohmann::json::exception& problem) {
-      damaged(problem.what());
+      throw_damaged(problem.what());
     }
   }
   /// The targets without shares. Throws if they are not those of `task`.
   std::vector<BlendTarget> targets(const Task& task) const;
   /// Sets the shares from the array "share".
   void read_shares(std::vector<BlendTarget>& targets) const;
-  [[noreturn]] void damaged(const std::string& why) const;
+  [[noreturn]] void throw_damaged(const std::string& why) const;
 
  private:
   const StoredTensor& find(const std::string& name, DType dtype) const;

@@ -33,12 +33,13 @@ Quadrature gauss_legendre(int count) {
   for (int k = 0; k < count; ++k) {
     double x = std::cos(std::numbers::pi * (k + 0.75) / (count + 0.5)), slope = 0;  // start of Newton's method
     for (int step = 0; step < 100; ++step) {
-      double before = 1, value = x;  // P_0, P_1 and the recurrence
-      for (int n = 2; n <= count; ++n) before = std::exchange(value, ((2 * n - 1) * x * value - (n - 1) * before) / n);
-      slope = count * (x * value - before) / (x * x - 1);
-      const double move = value / slope;
-      x -= move;
-      if (std::abs(move) < 1e-15) break;
+      double previous = 1, value = x;  // P_0, P_1 and the recurrence
+      for (int n = 2; n <= count; ++n)
+        previous = std::exchange(value, ((2 * n - 1) * x * value - (n - 1) * previous) / n);
+      slope = count * (x * value - previous) / (x * x - 1);
+      const double correction = value / slope;
+      x -= correction;
+      if (std::abs(correction) < 1e-15) break;
     }
     const auto at = static_cast<std::size_t>(count - 1 - k);
     rule.node[at] = (1 + x) / 2;
@@ -48,9 +49,9 @@ Quadrature gauss_legendre(int count) {
 }
 
 /// An engine for one thread, returned by the destructor.
-class PathIntegral::Borrowed {
+class PathIntegral::BorrowedEngine {
  public:
-  explicit Borrowed(const PathIntegral& owner) : owner_(owner) {
+  explicit BorrowedEngine(const PathIntegral& owner) : owner_(owner) {
     {
       const std::lock_guard lock(owner.mutex_);
       if (!owner.idle_.empty()) {
@@ -58,14 +59,14 @@ class PathIntegral::Borrowed {
         owner.idle_.pop_back();
       }
     }
-    if (!engine_) engine_ = owner.make();
+    if (!engine_) engine_ = owner.new_engine();
   }
-  ~Borrowed() {
+  ~BorrowedEngine() {
     const std::lock_guard lock(owner_.mutex_);
     owner_.idle_.push_back(std::move(engine_));
   }
-  Borrowed(const Borrowed&) = delete;
-  Borrowed& operator=(const Borrowed&) = delete;
+  BorrowedEngine(const BorrowedEngine&) = delete;
+  BorrowedEngine& operator=(const BorrowedEngine&) = delete;
   Engine& operator*() const { return *engine_; }
 
  private:
@@ -85,7 +86,7 @@ PathIntegral::PathIntegral(const std::string& weights)
   mean_ = read_node_mean(file_, config).row;
 }
 
-std::unique_ptr<Engine> PathIntegral::make() const {
+std::unique_ptr<Engine> PathIntegral::new_engine() const {
   std::unique_ptr<Engine> engine = make_engine(plan_);
   engine->assign(lookup_in(weights_), true);
   return engine;
@@ -124,8 +125,8 @@ void PathIntegral::run(const MoleculeGroup& group, std::span<const PathTask> tas
   const LossSlope slope = [&](std::size_t k, const float*, float* to) {
     std::ranges::copy(tasks[copies[k].task].slope, to);
   };
-  const GradientLookup none = [](const std::string&) { return nullptr; };
-  engine.gradients(batch, {}, slope, scaled.data(), none, moved.data(), slopes.data());
+  const GradientLookup no_gradients = [](const std::string&) { return nullptr; };
+  engine.gradients(batch, {}, slope, scaled.data(), no_gradients, moved.data(), slopes.data());
   for (std::size_t k = 0; k < copies.size(); ++k) {
     PathPart& part = parts[copies[k].task];
     if (copies[k].weight == 0) part.end.assign(&scaled[k * outputs], &scaled[k * outputs] + outputs);
@@ -140,8 +141,8 @@ std::vector<PathPart> PathIntegral::integrate(const MoleculeGroup& group, std::s
   std::vector<PathPart> parts(tasks.size());
   std::vector<Copy> copies;
   std::int64_t pairs = 0;
-  const Borrowed engine(*this);
-  const auto work = [&] {
+  const BorrowedEngine engine(*this);
+  const auto flush = [&] {
     if (!copies.empty()) run(group, tasks, copies, *engine, parts);
     copies.clear();
     pairs = 0;
@@ -154,9 +155,9 @@ std::vector<PathPart> PathIntegral::integrate(const MoleculeGroup& group, std::s
       copies.push_back({t, task.from + length * rule.node[k], length * rule.weight[k]});
     copies.push_back({t, task.to, 0});
     pairs += pairs_of(group.graphs[task.molecule]) * (kPathNodes + 1);
-    if (pairs >= kPairsPerCall) work();
+    if (pairs >= kPairsPerCall) flush();
   }
-  work();
+  flush();
   return parts;
 }
 

@@ -66,10 +66,10 @@ class PathIntegral {
     std::size_t task;
     double a, weight;
   };
-  class Borrowed;
+  class BorrowedEngine;
   void run(const MoleculeGroup& group, std::span<const PathTask> tasks, std::span<const Copy> copies, Engine& engine,
            std::vector<PathPart>& parts) const;
-  std::unique_ptr<Engine> make() const;
+  std::unique_ptr<Engine> new_engine() const;
 
   std::string file_;
   SafetensorsFile weights_;

@@ -41,7 +41,7 @@ void mark_not_finite(Prediction& row, std::string reason) {
   row.status = RowStatus::not_finite;
   row.reason = std::move(reason);
 }
-void blank(Prediction& row) {
+void clear_results(Prediction& row) {
   for (auto& member : row.members) std::fill(member.begin(), member.end(), kNaN);
   std::fill(row.embedding.begin(), row.embedding.end(), static_cast<float>(kNaN));
 }
@@ -58,10 +58,11 @@ std::vector<Embedding> embeddings_of(std::vector<Prediction> predictions) {
 
 struct Predictor::State {
   State(const PredictorOptions& given, std::vector<ScoringModel> loaded, std::vector<std::string> names,
-        std::vector<std::shared_ptr<const RunBlend>> beside)
-      : options(given), runs(std::move(loaded)), blends(std::move(beside)), files(std::move(names)),
+        std::vector<std::shared_ptr<const RunBlend>> loaded_blends)
+      : options(given), runs(std::move(loaded)), blends(std::move(loaded_blends)), files(std::move(names)),
         featurizer(runs[0].config.featurizer, options.limits, extras_of(blends, options.domain)),
-        of_graphs(without_descriptors(runs[0].config.featurizer), options.limits), output_scale(runs[0].target_scale) {
+        graph_featurizer(without_descriptors(runs[0].config.featurizer), options.limits),
+        output_scale(runs[0].target_scale) {
     for (const ScoringModel& run : runs)
       for (std::size_t o = 0; o < output_scale.size(); ++o)
         output_scale[o] = std::min(output_scale[o], run.target_scale[o]);
@@ -72,16 +73,16 @@ struct Predictor::State {
   std::vector<ScoringModel> runs;
   std::vector<std::shared_ptr<const RunBlend>> blends;  ///< [runs], null = none; members of an ensemble share one
   std::vector<std::string> files;                       // of `runs`, then of `blends`
-  Featurizer featurizer, of_graphs;  ///< the second is for embeddings, which do not depend on descriptors
+  Featurizer featurizer, graph_featurizer;  ///< the second is for embeddings, which do not depend on descriptors
   std::vector<double> output_scale;
   std::optional<Calibration> calibration;
   std::unique_ptr<const DomainIndex> domain;         ///< for PredictorOptions::domain, else null
   std::unique_ptr<const Explainer> explainer;        ///< for ExplainMethod::atoms, else null
   std::unique_ptr<const RolloutExplainer> rollouts;  ///< for ExplainMethod::rollout, else null
 
-  static FeaturizerOptions without_descriptors(FeaturizerOptions of) {
-    of.descriptors = DescriptorSet::none;
-    return of;
+  static FeaturizerOptions without_descriptors(FeaturizerOptions featurizer_options) {
+    featurizer_options.descriptors = DescriptorSet::none;
+    return featurizer_options;
   }
   static FeaturizerExtras extras_of(const std::vector<std::shared_ptr<const RunBlend>>& blends, bool domain) {
     const bool any = std::ranges::any_of(blends, [](const auto& one) { return one != nullptr; });
@@ -101,7 +102,7 @@ struct Predictor::State {
 
   using Parse = FeaturizeResult (Featurizer::*)(std::string_view) const;
   std::vector<FeaturizeResult> featurize(std::span<const std::string> texts, Parse parse, bool graphs_only) const {
-    const Featurizer& used = graphs_only ? of_graphs : featurizer;
+    const Featurizer& used = graphs_only ? graph_featurizer : featurizer;
     std::vector<FeaturizeResult> molecules(texts.size());
     parallel_for(static_cast<std::int64_t>(texts.size()), kMoleculesPerPiece, options.threads,
                  [&](std::int64_t begin, std::int64_t end) {
@@ -162,12 +163,12 @@ struct Predictor::State {
     });
   }
 
-  /// `asked` null = no embeddings; otherwise there must be a single run. `embedding_only`: predictions are not used.
+  /// `requested` null = no embeddings; else there must be a single run. `embedding_only`: predictions are not used.
   std::vector<Prediction> predict(std::span<const std::string> texts, std::span<const float> columns, Parse parse,
-                                  const EmbeddingOptions* asked, bool embedding_only = false) const {
-    const bool placed = domain != nullptr && !embedding_only;
-    const EmbeddingOptions of_first_model;
-    const EmbeddingOptions* embedding = placed ? &of_first_model : asked;
+                                  const EmbeddingOptions* requested, bool embedding_only = false) const {
+    const bool with_domain = domain != nullptr && !embedding_only;
+    const EmbeddingOptions default_embedding;
+    const EmbeddingOptions* embedding = with_domain ? &default_embedding : requested;
     const std::vector<FeaturizeResult> molecules = featurize(texts, parse, embedding_only);
     const std::vector<float> inputs = inputs_of(molecules, columns);
     const auto outputs = static_cast<std::size_t>(runs[0].config.task.num_outputs());
@@ -183,8 +184,8 @@ struct Predictor::State {
       }
     }
     const Pooling pooling = embedding == nullptr ? Pooling::token : pooling_of(embedding->pooling, runs[0].config);
-    PartnerRows of_partners;
-    if (!embedding_only) of_partners = partners_of(molecules, columns);
+    PartnerRows partners;
+    if (!embedding_only) partners = partners_of(molecules, columns);
     for_each_batch(molecules, inputs, [&](std::size_t r, std::span<const std::size_t> chosen, const GraphBatch& batch) {
       std::vector<float> values(chosen.size() * outputs);
       std::vector<std::vector<float>> states(embedding != nullptr && r == 0 ? embedding->layers.size() : 0);
@@ -197,14 +198,14 @@ struct Predictor::State {
       for (std::size_t k = 0; k < chosen.size(); ++k) {
         const std::span<float> row(values.data() + k * outputs, outputs);
         Prediction& to = predictions[chosen[k]];
-        std::string bad = not_finite(std::span<const float>(row));  // an infinite logit gives a finite probability
+        std::string problem = not_finite(std::span<const float>(row));  // an infinite logit gives a finite probability
         runs[r].to_predictions(row.data(), to.members[r].data());
         if (blends[r] != nullptr && !embedding_only)
-          blends[r]->mix(std::span(of_partners.at(blends[r].get())).subspan(chosen[k] * outputs, outputs),
+          blends[r]->mix(std::span(partners.at(blends[r].get())).subspan(chosen[k] * outputs, outputs),
                          to.members[r].data());
-        if (bad.empty()) bad = not_finite(std::span<const double>(to.members[r]));
-        if (!bad.empty())
-          mark_not_finite(to, (runs.size() > 1 ? "model " + std::to_string(r) : "the model") + " gives " + bad);
+        if (problem.empty()) problem = not_finite(std::span<const double>(to.members[r]));
+        if (!problem.empty())
+          mark_not_finite(to, (runs.size() > 1 ? "model " + std::to_string(r) : "the model") + " gives " + problem);
         const std::int64_t first = batch.token_offset[k], tokens = batch.token_offset[k + 1] - first;
         for (std::size_t l = 0; l < states.size(); ++l) {
           pool(pooling, states[l].data() + static_cast<std::size_t>(first) * channels, tokens,
@@ -213,18 +214,18 @@ struct Predictor::State {
           for (std::size_t c = 0; c < channels; ++c)  // the head's input is a fraction of the sum
             to.embedding[l * channels + c] *= readout_share<float>(false, 1);
         }
-        if (const std::string inner = not_finite(std::span<const float>(to.embedding));
-            !inner.empty() && to.status == RowStatus::ok)
-          mark_not_finite(to, "its embedding contains " + inner);
+        if (const std::string embedding_problem = not_finite(std::span<const float>(to.embedding));
+            !embedding_problem.empty() && to.status == RowStatus::ok)
+          mark_not_finite(to, "its embedding contains " + embedding_problem);
       }
     });
-    if (placed) add_places(*domain, molecules, options.threads, predictions);
+    if (with_domain) add_places(*domain, molecules, options.threads, predictions);
     for (Prediction& prediction : predictions) {
-      if (asked == nullptr) prediction.embedding.clear();
-      if (prediction.status == RowStatus::not_finite) blank(prediction);
+      if (requested == nullptr) prediction.embedding.clear();
+      if (prediction.status == RowStatus::not_finite) clear_results(prediction);
       summarise_members(prediction);
       if (calibration && !embedding_only) calibrate(*calibration, options.calibrate, options.interval, prediction);
-      if (asked != nullptr && asked->l2) scale_to_length_one(prediction.embedding);
+      if (requested != nullptr && requested->l2) scale_to_length_one(prediction.embedding);
     }
     return predictions;
   }
@@ -257,12 +258,12 @@ Predictor::Predictor(const std::vector<std::string>& runs, const PredictorOption
   const UsedPrecision precision = used_precision(device, options.precision);
   check_device(device, precision.precision);
   std::vector<std::string> files;
-  std::vector<PartnerFiles> beside;
+  std::vector<PartnerFiles> partner_files;
   for (const std::string& run : runs) {
     for (const std::string& file : weight_files(run)) {
       files.push_back(file);
-      beside.push_back(file == run ? PartnerFiles{}
-                                   : partner_files_of(file));  // a model file is scored without partners
+      partner_files.push_back(file == run ? PartnerFiles{}
+                                          : partner_files_of(file));  // a model file is scored without partners
     }
   }
   std::vector<ScoringModel> loaded;
@@ -272,7 +273,7 @@ Predictor::Predictor(const std::vector<std::string>& runs, const PredictorOption
       throw FileError(file + ": cannot be combined with " + files[0] + ": it has " + text);
     }
   }
-  std::vector<std::shared_ptr<const RunBlend>> blends = load_blends(beside, loaded[0].config, files);
+  std::vector<std::shared_ptr<const RunBlend>> blends = load_blends(partner_files, loaded[0].config, files);
   std::optional<Calibration> calibration;
   if (runs.size() == 1) calibration = calibration_of(runs[0], loaded[0].config.task);
   check_calibration(calibration, runs, loaded.size(), options.interval);
@@ -344,7 +345,7 @@ std::span<const std::string> Predictor::input_columns() const { return state_->r
 
 std::vector<Prediction> Predictor::predict(std::span<const std::string> smiles, std::span<const float> columns) const {
   const DistinctRows distinct(smiles, columns, input_columns().size());
-  return distinct.spread(state_->predict(distinct.texts, distinct.columns, &Featurizer::smiles, nullptr));
+  return distinct.expand(state_->predict(distinct.texts, distinct.columns, &Featurizer::smiles, nullptr));
 }
 
 Prediction Predictor::predict_one(const std::string& smiles, std::span<const float> columns) const {
@@ -355,13 +356,13 @@ std::vector<Prediction> Predictor::predict(std::span<const std::string> smiles, 
                                            std::span<const float> columns) const {
   check_embedding(embedding);
   const DistinctRows distinct(smiles, columns, input_columns().size());
-  return distinct.spread(state_->predict(distinct.texts, distinct.columns, &Featurizer::smiles, &embedding));
+  return distinct.expand(state_->predict(distinct.texts, distinct.columns, &Featurizer::smiles, &embedding));
 }
 
 std::vector<Prediction> Predictor::predict_mol_blocks(std::span<const std::string> blocks,
                                                       std::span<const float> columns) const {
   const DistinctRows distinct(blocks, columns, input_columns().size());
-  return distinct.spread(state_->predict(distinct.texts, distinct.columns, &Featurizer::mol_block, nullptr));
+  return distinct.expand(state_->predict(distinct.texts, distinct.columns, &Featurizer::mol_block, nullptr));
 }
 
 std::vector<Prediction> Predictor::predict_mol_blocks(std::span<const std::string> blocks,
@@ -369,31 +370,31 @@ std::vector<Prediction> Predictor::predict_mol_blocks(std::span<const std::strin
                                                       std::span<const float> columns) const {
   check_embedding(embedding);
   const DistinctRows distinct(blocks, columns, input_columns().size());
-  return distinct.spread(state_->predict(distinct.texts, distinct.columns, &Featurizer::mol_block, &embedding));
+  return distinct.expand(state_->predict(distinct.texts, distinct.columns, &Featurizer::mol_block, &embedding));
 }
 
 std::vector<Explanation> Predictor::explain(std::span<const std::string> smiles, std::span<const float> columns) const {
   const DistinctRows distinct(smiles, columns, input_columns().size());
-  return distinct.spread(state_->explain(distinct.texts, distinct.columns, &Featurizer::smiles));
+  return distinct.expand(state_->explain(distinct.texts, distinct.columns, &Featurizer::smiles));
 }
 
 std::vector<Explanation> Predictor::explain_mol_blocks(std::span<const std::string> blocks,
                                                        std::span<const float> columns) const {
   const DistinctRows distinct(blocks, columns, input_columns().size());
-  return distinct.spread(state_->explain(distinct.texts, distinct.columns, &Featurizer::mol_block));
+  return distinct.expand(state_->explain(distinct.texts, distinct.columns, &Featurizer::mol_block));
 }
 
 std::vector<Embedding> Predictor::embed(std::span<const std::string> smiles, const EmbeddingOptions& options) const {
   embedding_width(options);
   const DistinctRows distinct(smiles, {}, 0);
-  return embeddings_of(distinct.spread(state_->predict(distinct.texts, {}, &Featurizer::smiles, &options, true)));
+  return embeddings_of(distinct.expand(state_->predict(distinct.texts, {}, &Featurizer::smiles, &options, true)));
 }
 
 std::vector<Embedding> Predictor::embed_mol_blocks(std::span<const std::string> blocks,
                                                    const EmbeddingOptions& options) const {
   embedding_width(options);
   const DistinctRows distinct(blocks, {}, 0);
-  return embeddings_of(distinct.spread(state_->predict(distinct.texts, {}, &Featurizer::mol_block, &options, true)));
+  return embeddings_of(distinct.expand(state_->predict(distinct.texts, {}, &Featurizer::mol_block, &options, true)));
 }
 
 }  // namespace molgraph

@@ -29,9 +29,9 @@ std::vector<double> RolloutExplainer::atoms_of(const MolecularGraph& graph) cons
   std::vector<double> atoms(static_cast<std::size_t>(graph.num_atoms()));
   for (const Model& model : models_) {
     const std::vector<double> tokens = formula::attention_rollout(model.plan, batch, 0, model.parameters);
-    const double of_atoms = 1 - tokens[0];  // the virtual node's own part is not attributed to atoms
+    const double atom_share = 1 - tokens[0];  // the virtual node's own part is not attributed to atoms
     for (std::size_t i = 0; i < atoms.size(); ++i)
-      atoms[i] += tokens[i + 1] / of_atoms / static_cast<double>(models_.size());
+      atoms[i] += tokens[i + 1] / atom_share / static_cast<double>(models_.size());
   }
   return atoms;
 }
@@ -43,7 +43,7 @@ std::vector<Explanation> RolloutExplainer::explain(const std::vector<FeaturizeRe
     if (const auto* rejection = std::get_if<Rejection>(&molecules[i]))
       all[i] = {rejection->status, rejection->reason, {}, {}};
     else all[i].rollout = atoms_of(std::get<MolecularGraph>(molecules[i]));
-    if (!std::ranges::all_of(all[i].rollout, [](double of_atom) { return std::isfinite(of_atom); }))
+    if (!std::ranges::all_of(all[i].rollout, [](double value) { return std::isfinite(value); }))
       all[i] = {RowStatus::not_finite, "its attention rollout is not finite", {}, {}};
   });
   return all;

@@ -37,30 +37,30 @@ class RunBlend {
 
   /// The partners' contribution to a run's predictions of a molecule [outputs]: the sum of share * partner. `graph` has
   /// its fingerprint and descriptors; `columns` are the model's input_columns(), NaN = missing. Thread-safe.
-  std::vector<double> others(const MolecularGraph& graph, std::span<const float> columns) const;
+  std::vector<double> partner_contribution(const MolecularGraph& graph, std::span<const float> columns) const;
   /// Replaces `values` [outputs], a model's predictions of that molecule, by the run's predictions.
-  void mix(std::span<const double> others, double* values) const;
+  void mix(std::span<const double> contribution, double* values) const;
   /// The model's share of that output, 0 to 1; the partners have the rest.
-  double own_share(std::size_t output) const { return own_[output]; }
+  double model_share(std::size_t output) const { return model_share_[output]; }
 
  private:
   /// Numeric inputs of one partner: its descriptors, then the columns; NaN = missing.
-  struct Reader {
-    std::vector<std::size_t> place;  ///< index of each of its descriptors in descriptor_names()
+  struct InputReader {
+    std::vector<std::size_t> descriptor_index;  ///< index of each of its descriptors in descriptor_names()
     std::vector<float> numbers(const MolecularGraph& graph, std::span<const float> columns) const;
   };
-  static Reader reader(const std::string& path, const std::vector<std::string>& descriptors,
-                       const std::vector<std::string>& columns, const ModelConfig& config);
+  static InputReader make_reader(const std::string& path, const std::vector<std::string>& descriptors,
+                                 const std::vector<std::string>& columns, const ModelConfig& config);
 
   std::optional<Trees> trees_;
   std::optional<ProcessPredictor> process_;
-  Reader of_trees_, of_process_;
-  std::vector<double> own_;  ///< [outputs] the model's share
+  InputReader tree_inputs_, process_inputs_;
+  std::vector<double> model_share_;  ///< [outputs]
 };
 
 /// The partners of each model, null = none; models with the same files share them. `config`: of any of the models, all
 /// of which have the same inputs. Appends the files that it reads to `files`. Throws like RunBlend().
-std::vector<std::shared_ptr<const RunBlend>> load_blends(const std::vector<PartnerFiles>& beside,
+std::vector<std::shared_ptr<const RunBlend>> load_blends(const std::vector<PartnerFiles>& partner_files,
                                                          const ModelConfig& config, std::vector<std::string>& files);
 
 /// The partners' contribution to the predictions of many molecules [molecules, outputs]. The key is the RunBlend, which

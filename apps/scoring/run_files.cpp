@@ -21,12 +21,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<const char*, 6> kRead{"model.safetensors", kTreesFile,  kProcessFile,
-                                           kCalibrationFile,    kDomainFile, kExplanationFile};
+constexpr std::array<const char*, 6> kPredictionFiles{"model.safetensors", kTreesFile,  kProcessFile,
+                                                      kCalibrationFile,    kDomainFile, kExplanationFile};
 
 void add_checksums(const fs::path& folder, const std::string& prefix, std::map<std::string, std::string>& all) {
   std::error_code error;
-  for (const char* name : kRead)
+  for (const char* name : kPredictionFiles)
     if (fs::is_regular_file(folder / name, error)) all[prefix + name] = sha256_of_file((folder / name).string());
 }
 
@@ -61,13 +61,13 @@ std::string RunFiles::problem(const std::string& file) {
   if (records.empty())
     return (folder_of(file) / kRunRecord).string() + " is missing; specify model.safetensors to score the model alone";
   std::string sum;
-  for (const auto& [place, record] : records) {
+  for (const auto& [listed_name, record] : records) {
     if (record->checksums.empty()) continue;
-    const auto known = record->checksums.find(place);
-    if (known == record->checksums.end())
+    const auto entry = record->checksums.find(listed_name);
+    if (entry == record->checksums.end())
       return file + ": run.json does not list this file, so it is not part of the run";
     if (sum.empty()) sum = sha256_of_file(file);
-    if (sum != known->second)
+    if (sum != entry->second)
       return file + ": is not the file that the run wrote: its SHA-256 differs from the one in run.json";
   }
   return {};
@@ -76,13 +76,13 @@ std::string RunFiles::problem(const std::string& file) {
 void check_run_files(const std::vector<std::string>& given, const std::vector<std::string>& files) {
   RunFiles runs;
   std::error_code error;
-  const auto is_alone = [&](const std::string& file) {
+  const auto is_standalone = [&](const std::string& file) {
     return std::ranges::any_of(given, [&](const std::string& run) {
       return !fs::is_directory(run, error) && real_folder_of(run) == real_folder_of(file);
     });
   };
   for (const std::string& file : files) {
-    if (is_alone(file)) continue;
+    if (is_standalone(file)) continue;
     if (const std::string problem = runs.problem(file); !problem.empty()) throw FileError(problem);
   }
 }
@@ -98,7 +98,7 @@ std::vector<std::string> run_file_problems(const std::string& run) {
   const auto check_folder = [&](const fs::path& folder) {
     try {
       const std::optional<RunRecord> record = read_run_record(folder.string());
-      for (const char* name : kRead)
+      for (const char* name : kPredictionFiles)
         if (fs::exists(folder / name, error)) add(runs.problem((folder / name).string()));
       if (!record) return;
       for (const auto& [name, sum] : record->checksums)

@@ -60,8 +60,8 @@ MeasuredLabels measured_labels_of(const Json& all) {
   all.at("labels").get_to(labels.labels);
   all.at("molecules").get_to(labels.molecules);
   if (all.contains("valid"))
-    for (const auto& [name, of] : all["valid"].items())
-      labels.valid.push_back({name, number_of(of.at("mean")), of.at("targets").get<std::int64_t>()});
+    for (const auto& [name, quality] : all["valid"].items())
+      labels.valid.push_back({name, number_of(quality.at("mean")), quality.at("targets").get<std::int64_t>()});
   return labels;
 }
 
@@ -88,22 +88,22 @@ void find_weights(const fs::path& path, std::vector<std::string>& files) {
     return;
   }
   const std::optional<RunRecord> record = read_run_record(path.string());
-  const std::int64_t known = record ? record->members : 0, there = count_members(path);
-  if (known == 0 && fs::exists(path / "model.safetensors", error)) {
+  const std::int64_t recorded = record ? record->members : 0, found = count_members(path);
+  if (recorded == 0 && fs::exists(path / "model.safetensors", error)) {
     files.push_back((path / "model.safetensors").string());
     return;
   }
-  if (known == 0 && there == 0)
+  if (recorded == 0 && found == 0)
     throw FileError(path.string() + ": the folder contains neither model.safetensors nor model_0");
-  if (known > 0 && there > known) {
-    throw FileError(member(path, there - 1).string() + ": the run has " + std::to_string(known) +
+  if (recorded > 0 && found > recorded) {
+    throw FileError(member(path, found - 1).string() + ": the run has " + std::to_string(recorded) +
                     " models according to run.json; this is not one of them");
   }
-  for (std::int64_t k = 0; k < std::max(known, there); ++k) {
+  for (std::int64_t k = 0; k < std::max(recorded, found); ++k) {
     if (!fs::is_directory(member(path, k), error)) {
       throw FileError(member(path, k).string() + " is missing: " +
-                      (known > 0 ? "the run has " + std::to_string(known) + " models"
-                                 : member(path, there - 1).filename().string() + " exists"));
+                      (recorded > 0 ? "the run has " + std::to_string(recorded) + " models"
+                                    : member(path, found - 1).filename().string() + " exists"));
     }
     find_weights(member(path, k), files);
   }

@@ -11,7 +11,7 @@ constexpr int kTreeVersion = 1;
 
 /// One field of every node.
 template <class T, class Field>
-std::vector<T> of_nodes(const std::vector<TreeNode>& nodes, Field field) {
+std::vector<T> node_field(const std::vector<TreeNode>& nodes, Field field) {
   std::vector<T> values;
   values.reserve(nodes.size());
   for (const TreeNode& node : nodes) values.push_back(static_cast<T>(field(node)));
@@ -26,7 +26,7 @@ void read_nodes(const PartnerFile& file, Trees& trees) {
   const std::size_t count = feature.size();
   if (left.size() != count || right.size() != count || threshold.size() != count || value.size() != count ||
       missing_left.size() != count)
-    file.damaged("the node arrays differ in length");
+    file.throw_damaged("the node arrays differ in length");
   trees.nodes.reserve(count);
   for (std::size_t i = 0; i < count; ++i)
     trees.nodes.push_back({.feature = feature[i],
@@ -40,12 +40,12 @@ void read_nodes(const PartnerFile& file, Trees& trees) {
 }  // namespace
 
 void write_trees(const std::string& path, const Trees& trees, const FeaturizerOptions& featurizer) {
-  const auto feature = of_nodes<std::int32_t>(trees.nodes, [](const TreeNode& n) { return n.feature; });
-  const auto threshold = of_nodes<float>(trees.nodes, [](const TreeNode& n) { return n.threshold; });
-  const auto value = of_nodes<float>(trees.nodes, [](const TreeNode& n) { return n.value; });
-  const auto left = of_nodes<std::int32_t>(trees.nodes, [](const TreeNode& n) { return n.left; });
-  const auto right = of_nodes<std::int32_t>(trees.nodes, [](const TreeNode& n) { return n.right; });
-  const auto missing_left = of_nodes<std::uint8_t>(trees.nodes, [](const TreeNode& n) { return n.missing_left; });
+  const auto feature = node_field<std::int32_t>(trees.nodes, [](const TreeNode& n) { return n.feature; });
+  const auto threshold = node_field<float>(trees.nodes, [](const TreeNode& n) { return n.threshold; });
+  const auto value = node_field<float>(trees.nodes, [](const TreeNode& n) { return n.value; });
+  const auto left = node_field<std::int32_t>(trees.nodes, [](const TreeNode& n) { return n.left; });
+  const auto right = node_field<std::int32_t>(trees.nodes, [](const TreeNode& n) { return n.right; });
+  const auto missing_left = node_field<std::uint8_t>(trees.nodes, [](const TreeNode& n) { return n.missing_left; });
   write_partner(path, kTreesKey,
                 {{"version", kTreeVersion},
                  {"fingerprint", "count-Morgan, radius 2, " + std::to_string(kFingerprintBins) + " counts"},
@@ -72,7 +72,7 @@ Trees read_trees(const std::string& path, const Task& task, const FeaturizerOpti
   trees.scale = file.array<double>("scale");
   trees.targets = file.targets(task);
   file.read_shares(trees.targets);
-  if (const std::string why = trees_problem(trees); !why.empty()) file.damaged(why);
+  if (const std::string why = trees_problem(trees); !why.empty()) file.throw_damaged(why);
   return trees;
 }
 

@@ -30,8 +30,8 @@ AbsoluteTerm::AbsoluteTerm(const PairTerm& term, const ParameterList& parameters
   width_ = static_cast<std::size_t>(rows[1]);
   heads_ = width_ / kRank;
   padded_ = padded_heads(heads_);
-  steps_ = places_[1].size / width_;
-  side_ = places_[2].offset;
+  steps_ = flat_parameters_[1].size / width_;
+  side_ = flat_parameters_[2].offset;
 }
 
 void AbsoluteTerm::factors(PackPlaces& places, const float* side, std::vector<float>& out) const {

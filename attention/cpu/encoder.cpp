@@ -19,7 +19,8 @@ void Encoder::product(const PackedMatrix& matrix, const float* x, std::size_t ro
                .bias = bias,
                .y = y,
                .y_stride = matrix.columns,
-               .soon = next == nullptr ? Soon{} : Soon{next->forward.fp32.data(), next->forward.fp32.size()}};
+               .prefetch = next == nullptr ? PrefetchRange{}
+                                           : PrefetchRange{next->forward.fp32.data(), next->forward.fp32.size()}};
   if (matrix.bf16.empty()) kernels_.gemm(g);
   else gemm_bf16(g, matrix.bf16.data(), sized(rounded_, gemm_bf16_scratch(g)));
 }
@@ -63,11 +64,11 @@ const TableSet& Encoder::gate_of(const FlatLayout& layout, std::size_t layer) co
   return shape_.options.gate.per_layer ? layout.layers[layer].own : layout.shared;
 }
 
-void Encoder::load_terms(const EncoderWeights& weights, std::size_t layer, bool always) {
+void Encoder::load_terms(const EncoderWeights& weights, std::size_t layer, bool force) {
   const FlatLayout& layout = weights.layout();
-  if (always || own_relations())
+  if (force || own_relations())
     terms_.load(weights, relations_of(layout, layer), pack(), PairInputs::of_layer(input_.pairs.bias, layer));
-  if (always || own_gates())
+  if (force || own_gates())
     terms_.load_gate(weights, gate_of(layout, layer), pack(), PairInputs::of_layer(input_.pairs.gate, layer));
 }
 
@@ -101,7 +102,7 @@ Attention Encoder::attention_of(std::size_t molecule, LayerState& state, bool vi
   g.v = g.k + shape_.inner_stride;
   if (!state.weight_bits.empty())
     g.keep = {state.weight_bits.data() + of.first_pair * shape_.heads / 8, scale_of(shape_.options.attention_dropout)};
-  if (keeps()) g.softmax = sized(state.softmax, pack().pairs * shape_.heads) + of.first_pair * shape_.heads;
+  if (keeps_activations()) g.softmax = sized(state.softmax, pack().pairs * shape_.heads) + of.first_pair * shape_.heads;
   g.z = state.z.data() + (virtual_only ? molecule : of.first_token) * shape_.inner_stride;
   g.z_stride = shape_.inner_stride;
   if (shape_.steps > 0 && !virtual_only) {
@@ -111,7 +112,8 @@ Attention Encoder::attention_of(std::size_t molecule, LayerState& state, bool vi
   } else {  // walks from the virtual node are zero
     g.walk_query = g.walk_key = g.walk_value = nullptr;
   }
-  g.scratch = sized(scratch_, kernels_.attention_scratch(of.tokens, shape_.heads, of.count(), g.steps, keeps()));
+  g.scratch =
+      sized(scratch_, kernels_.attention_scratch(of.tokens, shape_.heads, of.count(), g.steps, keeps_activations()));
   return g;
 }
 
@@ -213,15 +215,16 @@ void Encoder::feed_forward(const PackedLayer& layer, std::size_t k, const float*
   Keep keep;
   if (!state.activation_bits.empty())
     keep = {state.activation_bits.data(), scale_of(shape_.options.activation_dropout)};
-  kernels_.gelu(state.hidden.data(), keeps() ? sized(state.slope, floats) : nullptr, rows, shape_.ffn_stride, keep);
+  kernels_.gelu(state.hidden.data(), keeps_activations() ? sized(state.slope, floats) : nullptr, rows,
+                shape_.ffn_stride, keep);
   multiply(layer.linear2, state.hidden.data(), rows, sized(branch_, rows * shape_.stride), next);
 }
 
 void Encoder::keep_layer(const std::vector<KeptLayer>& kept, int layer, const float* states) const {
-  for (const KeptLayer& wanted : kept) {
-    if (wanted.layer != layer) continue;
+  for (const KeptLayer& requested : kept) {
+    if (requested.layer != layer) continue;
     for (std::size_t t = 0; t < pack().tokens; ++t)
-      std::copy_n(states + t * shape_.stride, shape_.width, wanted.states + t * shape_.width);
+      std::copy_n(states + t * shape_.stride, shape_.width, requested.states + t * shape_.width);
   }
 }
 

@@ -67,9 +67,9 @@ class Encoder {
     return x.data();
   }
   const Pack& pack() const { return *input_.pack; }
-  bool keeps() const { return input_.keep_activations; }
-  LayerState& state_of(std::size_t layer) { return layers_[keeps() ? layer : 0]; }
-  Stage& stage(std::size_t s) { return stages_[s == 0 || keeps() ? s : 1 + s % 2]; }
+  bool keeps_activations() const { return input_.keep_activations; }
+  LayerState& state_of(std::size_t layer) { return layers_[keeps_activations() ? layer : 0]; }
+  Stage& stage(std::size_t s) { return stages_[s == 0 || keeps_activations() ? s : 1 + s % 2]; }
   const float* half_input(std::size_t s);
   std::size_t norm_offset(const FlatLayout& layout, std::size_t s) const;
   bool own_relations() const;
@@ -77,7 +77,7 @@ class Encoder {
   const TableSet& relations_of(const FlatLayout& layout, std::size_t layer) const;
   const TableSet& gate_of(const FlatLayout& layout, std::size_t layer) const;
   void arrange_walks();
-  void load_terms(const EncoderWeights& weights, std::size_t layer, bool always);
+  void load_terms(const EncoderWeights& weights, std::size_t layer, bool force);
   std::size_t rows_of(std::size_t s) const;
   bool is_virtual_only(std::size_t s) const;
   bool reads_virtual_node() const;

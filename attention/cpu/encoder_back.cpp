@@ -61,7 +61,7 @@ void Encoder::linear_back(const PackedLinear& linear, const LinearOffsets& offse
                          .y_stride = offsets.out_stride,
                          .columns = offsets.out_stride,
                          .weights = flat + offsets.weight,
-                         .soon = {linear.backward.fp32.data(), linear.backward.fp32.size()}};
+                         .prefetch = {linear.backward.fp32.data(), linear.backward.fp32.size()}};
   if (linear.backward.bf16.empty()) kernels_.weight_gradient(g);
   else weight_gradient_bf16(g, sized(rounded_, weight_gradient_bf16_scratch(g)));
   kernels_.column_sums(dy, rows, offsets.out_stride, offsets.out_stride, flat + offsets.bias);

@@ -44,9 +44,9 @@ float inner_product(const float* a, const float* b, std::size_t count, float fir
 
 }  // namespace
 
-void Head::place(const ParameterSpec& spec) {
-  places_.push_back({spec.name, size_, static_cast<std::size_t>(spec.size())});
-  size_ += places_.back().size;
+void Head::add_parameter(const ParameterSpec& spec) {
+  flat_parameters_.push_back({spec.name, size_, static_cast<std::size_t>(spec.size())});
+  size_ += flat_parameters_.back().size;
 }
 
 Head::Layer& Head::add_layer(const ParameterList& parameters, const std::string& name) {
@@ -54,8 +54,8 @@ Head::Layer& Head::add_layer(const ParameterList& parameters, const std::string&
   layers_.push_back({.in = static_cast<std::size_t>(weight.shape[1]),
                      .out = static_cast<std::size_t>(weight.shape[0]),
                      .offset = size_});
-  place(weight);
-  place(parameters.at(name + ".bias"));
+  add_parameter(weight);
+  add_parameter(parameters.at(name + ".bias"));
   return layers_.back();
 }
 
@@ -70,11 +70,12 @@ Head::Head(const ParameterList& parameters, const ModelPlan& plan)
     Layer& layer = add_layer(parameters, "head.transform");
     layer.gelu = layer.norm = true;
     layer.norm_offset = size_;
-    for (const char* name : {"head.transform_norm.weight", "head.transform_norm.bias"}) place(parameters.at(name));
+    for (const char* name : {"head.transform_norm.weight", "head.transform_norm.bias"})
+      add_parameter(parameters.at(name));
   }
   if (inputs_ > 0) {
     stand_in_ = size_;
-    place(parameters.at("head.stand_in"));
+    add_parameter(parameters.at("head.stand_in"));
     Layer& layer = add_layer(parameters, "head.mix");
     layer.gelu = layer.mixes = true;
   }
@@ -83,13 +84,14 @@ Head::Head(const ParameterList& parameters, const ModelPlan& plan)
 }
 
 void Head::assign(const TensorLookup& tensors) {
-  for (const Place& place : places_) std::copy_n(tensors(place.name), place.size, flat_.data() + place.offset);
+  for (const FlatParameter& parameter : flat_parameters_)
+    std::copy_n(tensors(parameter.name), parameter.size, flat_.data() + parameter.offset);
 }
 
 void Head::add_gradients(const float* flat, const GradientLookup& gradients) const {
-  for (const Place& place : places_) {
-    float* to = gradients(place.name);
-    for (std::size_t i = 0; to != nullptr && i < place.size; ++i) to[i] += flat[place.offset + i];
+  for (const FlatParameter& parameter : flat_parameters_) {
+    float* to = gradients(parameter.name);
+    for (std::size_t i = 0; to != nullptr && i < parameter.size; ++i) to[i] += flat[parameter.offset + i];
   }
 }
 

@@ -33,7 +33,7 @@ class Head {
 
  private:
   /// A parameter and its position in the flat buffer.
-  struct Place {
+  struct FlatParameter {
     std::string name;
     std::size_t offset, size;
   };
@@ -51,10 +51,10 @@ class Head {
   void run(const Layer& layer, std::vector<float>& x, Trace* trace) const;
   void back(const Layer& layer, const Trace& trace, std::vector<float>& slope, float* flat) const;
 
-  void place(const ParameterSpec& spec);
+  void add_parameter(const ParameterSpec& spec);
   Layer& add_layer(const ParameterList& parameters, const std::string& name);
 
-  std::vector<Place> places_;
+  std::vector<FlatParameter> flat_parameters_;
   std::vector<Layer> layers_;
   std::size_t width_, inputs_;    ///< C, D
   std::size_t stand_in_ = 0;      ///< offset of head.stand_in in the flat buffer

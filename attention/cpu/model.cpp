@@ -42,7 +42,7 @@ struct Slot {
   std::vector<float> encoder, node, head;
   std::vector<std::vector<float>> terms;
   /// All buffers except the encoder's, which is large.
-  std::vector<std::vector<float>*> small() {
+  std::vector<std::vector<float>*> small_buffers() {
     std::vector<std::vector<float>*> parts{&node, &head};
     for (auto& part : terms) parts.push_back(&part);
     return parts;
@@ -154,8 +154,8 @@ void CpuEngine::forward(const GraphBatch& batch, std::size_t first, std::size_t 
   const auto token = static_cast<std::size_t>(batch.token_offset[first]);
   node_.forward(w.terms.places, random, perturbation == nullptr ? nullptr : perturbation + token * shape_.width,
                 w.trace, w.encoder.input(w.pack.tokens));
-  std::vector<KeptLayer> wanted;
-  for (const KeptStates& k : kept) wanted.push_back({k.layer, k.states + token * shape_.width});
+  std::vector<KeptLayer> requested;
+  for (const KeptStates& k : kept) requested.push_back({k.layer, k.states + token * shape_.width});
   w.graph.resize(w.pack.size() * shape_.stride);
   PackInput input{.pack = &w.pack,
                   .row = batch.row.data() + first,
@@ -173,7 +173,7 @@ void CpuEngine::forward(const GraphBatch& batch, std::size_t first, std::size_t 
     input.log_degree = w.log_degree.data();
   }
   if (shape_.steps > 0) input.walks = w.terms.places.pair_walks(shape_.options.pair_vector()).data();
-  w.encoder.forward(weights_, input, wanted, w.graph.data());
+  w.encoder.forward(weights_, input, requested, w.graph.data());
 }
 
 void CpuEngine::predict(const GraphBatch& batch, float* scaled, const std::vector<KeptStates>& kept) {
@@ -229,11 +229,11 @@ void CpuEngine::sum_slots(std::size_t slots) {
       for (std::size_t i = piece * kPiece; i < std::min((piece + 1) * kPiece, total.encoder.size()); ++i)
         total.encoder[i] += slots_[k].encoder[i];
   });
-  const std::vector<std::vector<float>*> small = total.small();
+  const std::vector<std::vector<float>*> sums = total.small_buffers();
   for (std::size_t k = 1; k < slots; ++k) {
-    const std::vector<std::vector<float>*> others = slots_[k].small();
-    for (std::size_t p = 0; p < small.size(); ++p)
-      for (std::size_t i = 0; i < small[p]->size(); ++i) (*small[p])[i] += (*others[p])[i];
+    const std::vector<std::vector<float>*> others = slots_[k].small_buffers();
+    for (std::size_t p = 0; p < sums.size(); ++p)
+      for (std::size_t i = 0; i < sums[p]->size(); ++i) (*sums[p])[i] += (*others[p])[i];
   }
 }
 
@@ -241,18 +241,18 @@ void CpuEngine::gradients(const GraphBatch& batch, const RandomMode& random, con
                           const GradientLookup& gradients, const float* perturbation, float* dinput) {
   if (ready_ != Ready::training) throw std::invalid_argument("the engine has no weights for training");
   check_batch(batch, plan_, needs_paths(plan_));
-  const bool wanted =
+  const bool needs_parameters =
       std::ranges::any_of(parameters_, [&](const ParameterSpec& spec) { return gradients(spec.name) != nullptr; });
-  const Training pass{batch, random, loss, perturbation, scaled, dinput, wanted};
+  const Training pass{batch, random, loss, perturbation, scaled, dinput, needs_parameters};
   const std::vector<std::size_t> packs = split_into_packs(batch, pack_tokens(), slot_count());
   const std::size_t count = packs.size() - 1, slots = std::min(slot_count(), std::max<std::size_t>(count, 1));
   slots_.resize(slots);
   with_workers(slots, [&](Worker& w, std::size_t k) {
-    if (wanted || slots_[k].encoder.empty()) clear(slots_[k]);
+    if (needs_parameters || slots_[k].encoder.empty()) clear(slots_[k]);
     for (std::size_t p = k * count / slots; p < (k + 1) * count / slots; ++p)
       forward_and_back(pass, packs[p], packs[p + 1], w, slots_[k]);
   });
-  if (!wanted) return;
+  if (!needs_parameters) return;
   sum_slots(slots);
   Slot& total = slots_[0];
   weights_.add_gradients(total.encoder.data(), gradients, threads_);
@@ -269,8 +269,8 @@ std::string why_unusable(Precision precision) {
   return {};
 }
 
-UsedPrecision used_precision(Precision asked, Bf16Products products) {
-  if (asked != Precision::bf16 || products == Bf16Products::fast) return {asked, ""};
+UsedPrecision used_precision(Precision requested, Bf16Products products) {
+  if (requested != Precision::bf16 || products == Bf16Products::fast) return {requested, ""};
   return {Precision::fp32, products == Bf16Products::none
                                ? "bf16: this processor has no bfloat16 products (AVX512_BF16); fp32 is used"
                                : "bf16: this processor's bfloat16 products (AVX512_BF16 of Intel) are no faster than "

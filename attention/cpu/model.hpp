@@ -18,7 +18,7 @@ namespace cpu {
 std::string why_unusable(Precision precision);
 
 /// molgraph::used_precision() for a processor with bfloat16 products of this speed.
-UsedPrecision used_precision(Precision asked, Bf16Products products = bf16_products());
+UsedPrecision used_precision(Precision requested, Bf16Products products = bf16_products());
 
 }  // namespace cpu
 }  // namespace molgraph

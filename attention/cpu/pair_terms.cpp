@@ -25,20 +25,21 @@ PlainPairTerm::PlainPairTerm(const PairTerm& term, const ParameterList& paramete
   std::size_t size = 0;
   for (const char* part : parts) {
     const ParameterSpec& spec = parameters.at(term.prefix + part);
-    places_.push_back({spec.name, size, static_cast<std::size_t>(spec.size())});
-    size += places_.back().size;
+    flat_parameters_.push_back({spec.name, size, static_cast<std::size_t>(spec.size())});
+    size += flat_parameters_.back().size;
   }
   flat_.resize(size);
 }
 
 void PlainPairTerm::assign(const TensorLookup& tensors) {
-  for (const Place& place : places_) std::copy_n(tensors(place.name), place.size, flat_.data() + place.offset);
+  for (const FlatParameter& parameter : flat_parameters_)
+    std::copy_n(tensors(parameter.name), parameter.size, flat_.data() + parameter.offset);
 }
 
 void PlainPairTerm::add_gradients(const float* flat, const GradientLookup& gradients) const {
-  for (const Place& place : places_) {
-    float* to = gradients(place.name);
-    for (std::size_t i = 0; to != nullptr && i < place.size; ++i) to[i] += flat[place.offset + i];
+  for (const FlatParameter& parameter : flat_parameters_) {
+    float* to = gradients(parameter.name);
+    for (std::size_t i = 0; to != nullptr && i < parameter.size; ++i) to[i] += flat[parameter.offset + i];
   }
 }
 
@@ -63,7 +64,7 @@ void PairTerms::add_gradients(std::size_t term, const float* flat, const Gradien
 std::size_t PairTerms::arrays_of(TermFills fills) const {
   std::size_t count = 0;
   for (const Term& term : terms_)
-    if (term.what.fills == fills) count = std::max(count, term.what.layer < 0 ? 1 : layers_);
+    if (term.spec.fills == fills) count = std::max(count, term.spec.layer < 0 ? 1 : layers_);
   return count;
 }
 
@@ -73,11 +74,11 @@ std::vector<const float*> PairTerms::sum(TermFills fills, std::size_t floats, Pa
   if (arrays.empty()) return {};
   arrays[0].assign(floats, 0.0f);
   for (const Term& term : terms_)
-    if (term.what.fills == fills && term.what.layer < 0) term.part->add_values(places, arrays[0].data());
+    if (term.spec.fills == fills && term.spec.layer < 0) term.part->add_values(places, arrays[0].data());
   for (std::size_t k = 1; k < arrays.size(); ++k) arrays[k] = arrays[0];
   for (const Term& term : terms_)
-    if (term.what.fills == fills && term.what.layer >= 0)
-      term.part->add_values(places, arrays[static_cast<std::size_t>(term.what.layer)].data());
+    if (term.spec.fills == fills && term.spec.layer >= 0)
+      term.part->add_values(places, arrays[static_cast<std::size_t>(term.spec.layer)].data());
   std::vector<const float*> pointers;
   for (const auto& array : arrays) pointers.push_back(array.data());
   return pointers;
@@ -110,9 +111,9 @@ void PairTerms::add_gradient(Work& work, std::vector<std::vector<float>>& flat) 
     return work.slope.data();
   };
   for (std::size_t t = 0; t < terms_.size(); ++t) {
-    const PairTerm& what = terms_[t].what;
-    const auto& slopes = what.fills == TermFills::gate ? work.dgate : work.dbias;
-    const float* slope = what.layer < 0 ? of_all_layers(slopes) : slopes[static_cast<std::size_t>(what.layer)].data();
+    const PairTerm& spec = terms_[t].spec;
+    const auto& slopes = spec.fills == TermFills::gate ? work.dgate : work.dbias;
+    const float* slope = spec.layer < 0 ? of_all_layers(slopes) : slopes[static_cast<std::size_t>(spec.layer)].data();
     terms_[t].part->add_gradient(work.places, slope, flat[t].data());
   }
 }

@@ -42,11 +42,11 @@ class PlainPairTerm : public PairTermPart {
   void add_gradients(const float* flat, const GradientLookup& gradients) const final;
 
  protected:
-  struct Place {
+  struct FlatParameter {
     std::string name;
     std::size_t offset, size;
   };
-  std::vector<Place> places_;
+  std::vector<FlatParameter> flat_parameters_;
   std::vector<float> flat_;
 };
 
@@ -79,7 +79,7 @@ class PairTerms {
 
  private:
   struct Term {
-    PairTerm what;
+    PairTerm spec;
     std::unique_ptr<PairTermPart> part;
   };
   std::size_t arrays_of(TermFills fills) const;

@@ -22,8 +22,8 @@ void for_each_resistance(PackPlaces& places, Visit visit) {
 }  // namespace
 
 ResistanceTerm::ResistanceTerm(const PairTerm& term, const ParameterList& parameters)
-    : PlainPairTerm(term, parameters, {"mean", "width", "weight"}), kernels_(places_[0].size),
-      heads_(places_[2].size / kernels_), padded_(padded_heads(heads_)) {}
+    : PlainPairTerm(term, parameters, {"mean", "width", "weight"}), kernels_(flat_parameters_[0].size),
+      heads_(flat_parameters_[2].size / kernels_), padded_(padded_heads(heads_)) {}
 
 void ResistanceTerm::add_values(PackPlaces& places, float* out) const {
   const float *mean = flat_.data(), *width = mean + kernels_, *weight = width + kernels_;

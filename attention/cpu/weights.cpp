@@ -104,10 +104,10 @@ std::size_t FlatLayout::place(const ParameterSpec& spec, std::size_t size, std::
 // The weight of a Linear is [out, in].
 LinearOffsets FlatLayout::linear(const Source& from, const std::string& name, Channels in, Channels out) {
   const ParameterSpec& weight = from.parameters.at(name + ".weight");
-  const ChannelMap of_out = channels(from, out, weight.shape[0]), of_in = channels(from, in, weight.shape[1]);
-  LinearOffsets offsets{.in = of_in.extent, .in_stride = of_in.stride, .out_stride = of_out.stride};
-  offsets.weight = place(weight, of_in.extent * of_out.stride, of_out.at, scaled(of_in.at, of_out.stride));
-  offsets.bias = place(from.parameters.at(name + ".bias"), of_out.stride, {0}, of_out.at);
+  const ChannelMap out_map = channels(from, out, weight.shape[0]), in_map = channels(from, in, weight.shape[1]);
+  LinearOffsets offsets{.in = in_map.extent, .in_stride = in_map.stride, .out_stride = out_map.stride};
+  offsets.weight = place(weight, in_map.extent * out_map.stride, out_map.at, scaled(in_map.at, out_map.stride));
+  offsets.bias = place(from.parameters.at(name + ".bias"), out_map.stride, {0}, out_map.at);
   return offsets;
 }
 

@@ -47,6 +47,8 @@ std::vector<Launch> launches_of(const std::function<void()>& work) {
 
 }  // namespace
 
+bool profiling() { return launches != nullptr; }
+
 void note(const std::string& text) {
   Notes& all = notes();
   const std::lock_guard lock(all.turn);

@@ -14,6 +14,7 @@ void note(const std::string& text);
 
 /// Runs `work` and times every launch, which also prevents launches from overlapping. Returns the times, longest first.
 std::vector<KernelTime> profile(Stream stream, const std::function<void()>& work);
+bool profiling();  ///< within profile(), on this thread
 
 /// Times one launch. Does nothing outside profile().
 class LaunchClock {

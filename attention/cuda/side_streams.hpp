@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "attention/cuda/gpu/runtime.hpp"
+#include "attention/cuda/profile.hpp"
 
 namespace molgraph::cuda {
 
@@ -22,19 +23,26 @@ class SideStreams {
   SideStreams& operator=(const SideStreams&) = delete;
 
   /// Calls work(k, stream) for k below `count`. The launches begin after all earlier work of the main stream; its later
-  /// work waits for them.
+  /// work waits for them. `work` uses only its stream, and no memory that another call writes. Within profile(), the
+  /// launches follow each other on the main stream.
   template <class Work>
   void run(std::size_t count, const Work& work) {
-    while (sides_.size() + 1 < count) sides_.push_back({make_stream(), make_event(false)});
-    if (count > 1) mark(begin_, main_);
-    for (std::size_t k = count; k-- > 1;) {
-      const Side& side = sides_[k - 1];
-      wait_on(side.stream, begin_);
-      work(k, side.stream);
-      mark(side.end, side.stream);
+    const std::size_t aside = count == 0 || profiling() ? 0 : count - 1;
+    while (sides_.size() < aside) {
+      sides_.push_back({make_stream(), nullptr});
+      sides_.back().end = make_event(false);
     }
-    if (count > 0) work(0, main_);
-    for (std::size_t k = 1; k < count; ++k) wait_on(main_, sides_[k - 1].end);
+    if (aside > 0) mark(begin_, main_);
+    try {
+      for (std::size_t k = count; k-- > 0;) {
+        if (k > 0 && aside > 0) wait_on(sides_[k - 1].stream, begin_);
+        work(k, k > 0 && aside > 0 ? sides_[k - 1].stream : main_);
+      }
+    } catch (...) {
+      join(aside);
+      throw;
+    }
+    join(aside);
   }
 
  private:
@@ -42,6 +50,14 @@ class SideStreams {
     Stream stream;
     Event end;
   };
+  /// The main stream waits for the first `count` sides.
+  void join(std::size_t count) {
+    for (std::size_t k = 0; k < count; ++k) {
+      mark(sides_[k].end, sides_[k].stream);
+      wait_on(main_, sides_[k].end);
+    }
+  }
+
   Stream main_;
   Event begin_;
   std::vector<Side> sides_;

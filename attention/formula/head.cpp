@@ -8,7 +8,7 @@ namespace molgraph::formula {
 namespace {
 
 /// [1, C + D]: the embedding, then the inputs, with missing inputs replaced.
-Matrix beside(const Matrix& graph, const Matrix& inputs, const Matrix& stand_in) {
+Matrix append_inputs(const Matrix& graph, const Matrix& inputs, const Matrix& stand_in) {
   Matrix both(1, graph.columns + inputs.columns);
   for (std::int64_t c = 0; c < graph.columns; ++c) both(0, c) = graph(0, c);
   for (std::int64_t d = 0; d < inputs.columns; ++d)
@@ -26,8 +26,8 @@ Matrix head(const Matrix& graph, const Matrix& inputs, const HeadOptions& option
   if (options.transform)
     x = layer_norm(gelu(linear(x, parameters, "head.transform")), parameters, "head.transform_norm");
   if (options.inputs > 0)
-    x = gelu(
-        linear(product_by_element(beside(x, inputs, parameters.at("head.stand_in")), dropout), parameters, "head.mix"));
+    x = gelu(linear(product_by_element(append_inputs(x, inputs, parameters.at("head.stand_in")), dropout), parameters,
+                    "head.mix"));
   return linear(x, parameters, "head.linear");
 }
 

@@ -38,21 +38,21 @@ class PathWalk {
   }
 
  private:
-  /// `paid`: sum of the values of the hops between `here` and the path's end.
-  void walk(std::int64_t i, std::int64_t here, const std::vector<double>& paid) {
-    if (here == i) {
-      for (std::size_t h = 0; h < paid.size(); ++h) total_[h] += paid[h];
+  /// `path_sum`: sum of the values of the hops between `atom` and the path's end.
+  void walk(std::int64_t i, std::int64_t atom, const std::vector<double>& path_sum) {
+    if (atom == i) {
+      for (std::size_t h = 0; h < path_sum.size(); ++h) total_[h] += path_sum[h];
       ++paths_;
       return;
     }
-    const std::int64_t hop = molecule_.topology(i, here);  // the bond that ends at `here` is hop number `hop`
+    const std::int64_t hop = molecule_.topology(i, atom);  // the bond that ends at `atom` is hop number `hop`
     const std::int64_t bond_ids = table_.rows / hops_;
     for (std::int64_t u = 1; u < molecule_.tokens(); ++u) {
-      if (!molecule_.bonded(u, here) || molecule_.topology(i, u) != hop - 1) continue;
-      std::vector<double> more = paid;
-      for (std::size_t h = 0; h < more.size() && hop <= hops_; ++h)
-        more[h] += table_((hop - 1) * bond_ids + molecule_.edge(u, here), static_cast<std::int64_t>(h));
-      walk(i, u, more);
+      if (!molecule_.bonded(u, atom) || molecule_.topology(i, u) != hop - 1) continue;
+      std::vector<double> extended = path_sum;
+      for (std::size_t h = 0; h < extended.size() && hop <= hops_; ++h)
+        extended[h] += table_((hop - 1) * bond_ids + molecule_.edge(u, atom), static_cast<std::int64_t>(h));
+      walk(i, u, extended);
       if (rule_ == PathRule::single) return;
     }
   }

@@ -12,18 +12,18 @@ namespace {
 
 using Path = std::vector<std::int64_t>;
 
-/// Calls `meet` for all simple paths of at most `atoms` atoms, from every atom.
-void for_each_path(const Molecule& molecule, std::size_t atoms, const std::function<void(const Path&)>& meet) {
-  const std::function<void(Path)> go_on = [&](Path path) {
-    meet(path);
+/// Calls `visit` for all simple paths of at most `atoms` atoms, from every atom.
+void for_each_path(const Molecule& molecule, std::size_t atoms, const std::function<void(const Path&)>& visit) {
+  const std::function<void(Path)> extend = [&](Path path) {
+    visit(path);
     for (std::int64_t to = 1; path.size() < atoms && to < molecule.tokens(); ++to) {
       if (!molecule.bonded(path.back(), to) || std::find(path.begin(), path.end(), to) != path.end()) continue;
       Path longer = path;
       longer.push_back(to);
-      go_on(longer);
+      extend(longer);
     }
   };
-  for (std::int64_t i = 1; i < molecule.tokens(); ++i) go_on({i});
+  for (std::int64_t i = 1; i < molecule.tokens(); ++i) extend({i});
 }
 
 bool closes(const Molecule& molecule, const Path& path) {
@@ -58,14 +58,14 @@ Matrix same_ring(const Molecule& molecule) {
 
 /// 1 for each atom that can be reached from i over `steps`, including i.
 std::vector<char> reached(const Matrix& steps, std::int64_t i) {
-  std::vector<char> met(static_cast<std::size_t>(steps.rows), 0);
-  const std::function<void(std::int64_t)> visit = [&](std::int64_t here) {
-    if (met[static_cast<std::size_t>(here)]++) return;
+  std::vector<char> visited(static_cast<std::size_t>(steps.rows), 0);
+  const std::function<void(std::int64_t)> visit = [&](std::int64_t atom) {
+    if (visited[static_cast<std::size_t>(atom)]++) return;
     for (std::int64_t to = 1; to < steps.columns; ++to)
-      if (steps(here, to) > 0) visit(to);
+      if (steps(atom, to) > 0) visit(to);
   };
   visit(i);
-  return met;
+  return visited;
 }
 
 /// 1 if a chain of ring bonds joins i and j. A ring bond is one whose atoms stay connected without it.

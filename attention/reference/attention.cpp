@@ -140,7 +140,7 @@ Tensor walk_scores(const Tensor& x, const Tensor& table, const Tensor& walks, bo
 
 // Attention of one group; qkv [G*N, 3*C] -> z [G*N, C].
 Tensor attend_group(const Tensor& qkv, const TokenGroup& group, const BatchTerms& terms, std::size_t g,
-                    const Tensor& gate, const Tensor& dropout, AttentionWeights* seen) {
+                    const Tensor& gate, const Tensor& dropout, AttentionWeights* recorded) {
   const auto molecules = static_cast<std::int64_t>(group.molecules.size());
   const std::int64_t heads = terms.heads, size = group.size, width = qkv.size(1) / (3 * heads);
   const Tensor parts = qkv.view({molecules, size, 3, heads, width}).permute({2, 3, 0, 1, 4}).contiguous();
@@ -174,9 +174,9 @@ Tensor attend_group(const Tensor& qkv, const TokenGroup& group, const BatchTerms
         "hgij,gijs->hgis", {weights.view({heads, molecules, size, size}), terms.walks[g]});  // sum over j of w_ij r_ij
     z = torch::baddbmm(z, walked.reshape({heads, molecules * size, -1}), terms.walk_value);
   }
-  if (seen != nullptr) {
-    seen->softmax.push_back(softmax.view({heads, molecules, size, size}));
-    seen->weights.push_back(weights.view({heads, molecules, size, size}));
+  if (recorded != nullptr) {
+    recorded->softmax.push_back(softmax.view({heads, molecules, size, size}));
+    recorded->weights.push_back(weights.view({heads, molecules, size, size}));
   }
   return z.transpose(0, 1).reshape({molecules * size, heads * width});
 }
@@ -234,12 +234,12 @@ std::vector<Tensor> make_gates(const std::vector<FilledTable>& tables, const std
 }
 
 Tensor attention(const Tensor& qkv, const AttentionLayout& layout, const BatchTerms& terms,
-                 const std::vector<Tensor>& gates, const std::vector<Tensor>& dropout, AttentionWeights* seen) {
+                 const std::vector<Tensor>& gates, const std::vector<Tensor>& dropout, AttentionWeights* recorded) {
   const std::vector<Tensor> parts = qkv.split_with_sizes(layout.token_counts(), 0);
   std::vector<Tensor> z;
   for (std::size_t g = 0; g < parts.size(); ++g)
     z.push_back(attend_group(parts[g], layout.groups[g], terms, g, gates.empty() ? Tensor() : gates[g],
-                             dropout.empty() ? Tensor() : dropout[g], seen));
+                             dropout.empty() ? Tensor() : dropout[g], recorded));
   return torch::cat(z, 0);
 }
 

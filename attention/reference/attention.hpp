@@ -84,6 +84,6 @@ struct AttentionWeights {
 /// 0 or 1/(1-p)), or are empty. A row without an allowed key gives z = 0 and no gradient.
 torch::Tensor attention(const torch::Tensor& qkv, const AttentionLayout& layout, const BatchTerms& terms,
                         const std::vector<torch::Tensor>& gates, const std::vector<torch::Tensor>& dropout,
-                        AttentionWeights* seen = nullptr);
+                        AttentionWeights* recorded = nullptr);
 
 }  // namespace molgraph

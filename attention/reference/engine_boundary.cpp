@@ -7,20 +7,20 @@ using torch::Tensor;
 EngineBoundary::EngineBoundary(GraphModel& model, const Device& device, Precision precision)
     : model_(model), engine_(make_engine(model.plan(), device, precision)) {}
 
-void EngineBoundary::refresh(Fresh wanted) {
-  if (fresh_ >= wanted) return;  // weights loaded for training also work for prediction
+void EngineBoundary::refresh(Loaded required) {
+  if (loaded_ >= required) return;  // weights loaded for training also work for prediction
   engine_->assign(
       [this](const std::string& name) {
         const Tensor& parameter = model_[name];
         TORCH_CHECK(parameter.is_contiguous(), "the parameter ", name, " is not contiguous");
         return parameter.const_data_ptr<float>();
       },
-      wanted == Fresh::for_training);
-  fresh_ = wanted;
+      required == Loaded::for_training);
+  loaded_ = required;
 }
 
 Engine& EngineBoundary::engine() {
-  refresh(Fresh::for_training);
+  refresh(Loaded::for_training);
   return *engine_;
 }
 
@@ -28,7 +28,7 @@ ResidentTraining* EngineBoundary::resident() { return engine_->resident() != nul
 
 ModelOutput EngineBoundary::predict(const GraphBatch& batch, const std::vector<int>& keep_layers) {
   torch::NoGradGuard no_grad;
-  refresh(Fresh::for_prediction);
+  refresh(Loaded::for_prediction);
   ModelOutput output;
   output.scaled = torch::empty({batch.size(), static_cast<std::int64_t>(engine_->outputs())});
   std::vector<KeptStates> kept;
@@ -43,7 +43,7 @@ ModelOutput EngineBoundary::predict(const GraphBatch& batch, const std::vector<i
 
 Tensor EngineBoundary::train(const GraphBatch& batch, const ForwardMode& mode, const LossSlope& slope, Tensor* dinput) {
   torch::NoGradGuard no_grad;
-  refresh(Fresh::for_training);
+  refresh(Loaded::for_training);
   const auto gradients = [&](const std::string& name) -> float* {
     const Tensor& parameter = model_[name];
     if (!parameter.requires_grad()) return nullptr;

@@ -19,7 +19,7 @@ class EngineBoundary {
   explicit EngineBoundary(GraphModel& model, const Device& device = {}, Precision precision = Precision::fp32);
 
   /// Call this after the parameters change. The next pass reads them again.
-  void weights_changed() { fresh_ = Fresh::no; }
+  void weights_changed() { loaded_ = Loaded::no; }
   /// Same as GraphModel::run in evaluation mode.
   ModelOutput predict(const GraphBatch& batch, const std::vector<int>& keep_layers = {});
   /// Runs one pass in training mode and returns the raw outputs [B, outputs]. `slope` writes the derivative of the loss
@@ -36,12 +36,12 @@ class EngineBoundary {
   ResidentTraining* resident();
 
  private:
-  enum class Fresh : std::uint8_t { no, for_prediction, for_training };
-  void refresh(Fresh wanted);
+  enum class Loaded : std::uint8_t { no, for_prediction, for_training };
+  void refresh(Loaded required);
 
   GraphModel& model_;
   std::unique_ptr<Engine> engine_;
-  Fresh fresh_ = Fresh::no;
+  Loaded loaded_ = Loaded::no;
 };
 
 }  // namespace molgraph

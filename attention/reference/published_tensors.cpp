@@ -36,7 +36,7 @@ std::vector<std::int64_t> first_rows(std::int64_t count) {
 }
 
 /// Rows of the part that have a published row: their indices in our tensor, and the published rows.
-std::pair<Tensor, Tensor> held_rows(const PublishedLink& link) {
+std::pair<Tensor, Tensor> stored_rows(const PublishedLink& link) {
   std::vector<std::int64_t> places, rows;
   for (std::size_t k = 0; k < link.rows.size(); ++k) {
     if (link.rows[k] < 0) continue;
@@ -174,7 +174,7 @@ StateDict import_published(const StateDict& state, const std::vector<PublishedLi
       continue;
     }
     if (link.ours.empty()) continue;
-    const auto [places, rows] = held_rows(link);
+    const auto [places, rows] = stored_rows(link);
     Tensor target = ours.at(link.ours).view({-1, link.width});
     target.index_copy_(0, places, found->second.to(torch::kFloat32).reshape({-1, link.width}).index_select(0, rows));
   }
@@ -197,21 +197,21 @@ StateDict export_published(const StateDict& ours, const std::vector<PublishedLin
       target = torch::full(link.shape, tied == TiedRows::sum ? 0.0 : link.fill, ours.begin()->second.options());
     if (link.ours.empty()) continue;
     used.insert(link.ours);
-    const auto [places, rows] = held_rows(link);
+    const auto [places, rows] = stored_rows(link);
     const Tensor values = ours.at(link.ours).reshape({-1, link.width}).index_select(0, places);
     Tensor table = target.view({-1, link.width});
     if (tied == TiedRows::sum) {
       table.index_add_(0, rows, values);
       continue;
     }
-    Tensor& seen = written.try_emplace(link.theirs, torch::zeros({table.size(0)}, torch::kBool)).first->second;
+    Tensor& is_set = written.try_emplace(link.theirs, torch::zeros({table.size(0)}, torch::kBool)).first->second;
     for (std::int64_t k = 0; k < rows.size(0); ++k) {
       const std::int64_t row = rows[k].item<std::int64_t>();
-      if (seen[row].item<bool>() && !torch::equal(table[row], values[k]))
+      if (is_set[row].item<bool>() && !torch::equal(table[row], values[k]))
         problems.push_back("row " + std::to_string(row) + " of " + link.theirs + " corresponds to rows of " +
                            link.ours + " that differ");
       table[row].copy_(values[k]);
-      seen[row] = true;
+      is_set[row] = true;
     }
   }
   for (const auto& [name, tensor] : ours) {

@@ -20,45 +20,46 @@ class Bonds {
     first_.push_back(0);
     for (std::size_t i = 0; i < n_; ++i) {
       for (std::size_t j = 1; i > 0 && j < n_; ++j)
-        if (distance(i, j) == 1) other_.push_back(j);
-      first_.push_back(other_.size());
+        if (distance(i, j) == 1) neighbours_.push_back(j);
+      first_.push_back(neighbours_.size());
     }
   }
   std::size_t tokens() const { return n_; }
   /// Distance in bonds; for different fragments, larger than any ring.
   int distance(std::size_t i, std::size_t j) const { return distance_[i * n_ + j]; }
   std::span<const std::size_t> of(std::size_t i) const {
-    return std::span(other_).subspan(first_[i], first_[i + 1] - first_[i]);
+    return std::span(neighbours_).subspan(first_[i], first_[i + 1] - first_[i]);
   }
 
-  /// The largest length, at most `most`, up to which there are at most kMaxWalks non-backtracking walks.
-  int longest_walk(int most) const {
-    // back[k]: index of the reverse of the directed bond k = (i -> other_[k]). now[k]: number of walks that end with k.
-    std::vector<std::size_t> back(other_.size());
+  /// The largest length, at most `max_length`, up to which there are at most kMaxWalks non-backtracking walks.
+  int longest_walk(int max_length) const {
+    // back[k]: index of the reverse of the directed bond k = (i -> neighbours_[k]). now[k]: number of walks that end
+    // with k.
+    std::vector<std::size_t> back(neighbours_.size());
     for (std::size_t i = 1; i < n_; ++i)
       for (std::size_t k = first_[i]; k < first_[i + 1]; ++k) {
-        const auto there = of(other_[k]);
-        back[k] = first_[other_[k]] +
-                  static_cast<std::size_t>(std::lower_bound(there.begin(), there.end(), i) - there.begin());
+        const auto of_target = of(neighbours_[k]);
+        back[k] = first_[neighbours_[k]] +
+                  static_cast<std::size_t>(std::lower_bound(of_target.begin(), of_target.end(), i) - of_target.begin());
       }
-    std::vector<double> now(other_.size(), 1.0), next(other_.size());
-    double total = static_cast<double>(other_.size());
-    for (int length = 1; length < most; ++length) {
+    std::vector<double> now(neighbours_.size(), 1.0), next(neighbours_.size());
+    double total = static_cast<double>(neighbours_.size());
+    for (int length = 1; length < max_length; ++length) {
       std::fill(next.begin(), next.end(), 0.0);
-      for (std::size_t k = 0; k < other_.size(); ++k)
-        for (std::size_t to = first_[other_[k]]; to < first_[other_[k] + 1]; ++to)
+      for (std::size_t k = 0; k < neighbours_.size(); ++k)
+        for (std::size_t to = first_[neighbours_[k]]; to < first_[neighbours_[k] + 1]; ++to)
           if (to != back[k]) next[to] += now[k];
       for (const double walks : next) total += walks;
       if (total > static_cast<double>(kMaxWalks)) return length;
       now.swap(next);
     }
-    return most;
+    return max_length;
   }
 
  private:
   std::size_t n_;
   const std::uint16_t* distance_;
-  std::vector<std::size_t> first_, other_;
+  std::vector<std::size_t> first_, neighbours_;
 };
 
 /// Counts simple paths by depth-first search.
@@ -67,12 +68,12 @@ class PathCount {
  public:
   /// `out` [kPathColumns, tokens j, tokens i], zero.
   PathCount(const Bonds& bonds, T* out)
-      : bonds_(bonds), longest_(bonds.longest_walk(kLongestPath)), met_(bonds.tokens(), 0), out_(out) {}
+      : bonds_(bonds), longest_(bonds.longest_walk(kLongestPath)), visited_(bonds.tokens(), 0), out_(out) {}
   void write() {
     for (start_ = 1; start_ < bonds_.tokens(); ++start_) {
-      met_[start_] = 1;
-      go_on(start_, 1);
-      met_[start_] = 0;
+      visited_[start_] = 1;
+      extend(start_, 1);
+      visited_[start_] = 0;
     }
     const std::size_t count = static_cast<std::size_t>(kPathColumns) * bonds_.tokens() * bonds_.tokens();
     for (std::size_t k = 0; k < count; ++k)
@@ -83,22 +84,22 @@ class PathCount {
   T& count(int length, std::size_t end) const {
     return out_[(static_cast<std::size_t>(length - kShortestPath) * bonds_.tokens() + end) * bonds_.tokens() + start_];
   }
-  /// Extends the path that reaches atom `here` with `length` - 1 bonds.
-  void go_on(std::size_t here, int length) {
-    for (const std::size_t to : bonds_.of(here)) {
+  /// Extends the path that reaches `atom` with `length` - 1 bonds.
+  void extend(std::size_t atom, int length) {
+    for (const std::size_t to : bonds_.of(atom)) {
       if (to == start_ && length > 2) count(length, start_) += T(0.5);  // each ring is found in both directions
-      if (met_[to]) continue;
+      if (visited_[to]) continue;
       if (length >= kShortestPath) count(length, to) += 1;
       if (length >= longest_) continue;
-      met_[to] = 1;
-      go_on(to, length + 1);
-      met_[to] = 0;
+      visited_[to] = 1;
+      extend(to, length + 1);
+      visited_[to] = 0;
     }
   }
 
   const Bonds& bonds_;
   int longest_;
-  std::vector<char> met_;
+  std::vector<char> visited_;
   T* out_;
   std::size_t start_ = 0;
 };
@@ -115,7 +116,7 @@ class Rings {
     for (size_ = 3; size_ <= largest; ++size_)
       for (std::size_t i = 1; i < bonds_.tokens(); ++i) {
         ring_.assign(1, i);
-        go_on();
+        extend();
       }
   }
 
@@ -127,7 +128,7 @@ class Rings {
       if (bonds_.distance(ring_[static_cast<std::size_t>(k)], atom) != std::min(at - k, size_ - (at - k))) return false;
     return true;
   }
-  void go_on() {
+  void extend() {
     if (static_cast<int>(ring_.size()) == size_) {
       for (const std::size_t i : ring_)
         for (const std::size_t j : ring_) out_[j * bonds_.tokens() + i] = 1;
@@ -136,7 +137,7 @@ class Rings {
     for (const std::size_t to : bonds_.of(ring_.back())) {
       if (!fits(to)) continue;
       ring_.push_back(to);
-      go_on();
+      extend();
       ring_.pop_back();
     }
   }
@@ -149,16 +150,16 @@ class Rings {
 
 /// True if the bond between the neighbours i and j is in a ring: there is another path from i to j.
 bool in_ring(const Bonds& bonds, std::size_t i, std::size_t j) {
-  std::vector<char> met(bonds.tokens(), 0);
+  std::vector<char> visited(bonds.tokens(), 0);
   std::vector<std::size_t> open{i};
-  met[i] = 1;
+  visited[i] = 1;
   while (!open.empty()) {
-    const std::size_t here = open.back();
+    const std::size_t atom = open.back();
     open.pop_back();
-    for (const std::size_t to : bonds.of(here)) {
-      if (met[to] || (here == i && to == j)) continue;
+    for (const std::size_t to : bonds.of(atom)) {
+      if (visited[to] || (atom == i && to == j)) continue;
       if (to == j) return true;
-      met[to] = 1;
+      visited[to] = 1;
       open.push_back(to);
     }
   }
@@ -176,14 +177,14 @@ void ring_systems(const Bonds& bonds, T* out) {
         by_ring_bond[i].push_back(j);
         by_ring_bond[j].push_back(i);
       }
-  std::vector<char> met(n, 0);
+  std::vector<char> visited(n, 0);
   for (std::size_t start = 1; start < n; ++start) {
-    if (met[start] || by_ring_bond[start].empty()) continue;
+    if (visited[start] || by_ring_bond[start].empty()) continue;
     std::vector<std::size_t> system{start};
-    met[start] = 1;
+    visited[start] = 1;
     for (std::size_t k = 0; k < system.size(); ++k)
       for (const std::size_t to : by_ring_bond[system[k]])
-        if (!met[to]) met[to] = 1, system.push_back(to);
+        if (!visited[to]) visited[to] = 1, system.push_back(to);
     for (const std::size_t i : system)
       for (const std::size_t j : system) out[j * n + i] = 1;
   }

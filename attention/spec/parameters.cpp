@@ -21,9 +21,9 @@ constexpr double kTableDeviation = 0.02;
 std::int64_t sum(const auto& dims) { return std::accumulate(dims.begin(), dims.end(), std::int64_t{0}); }
 
 /// Builds the list in the order of calls.
-class Lister {
+class ListBuilder {
  public:
-  Lister(const EncoderOptions& encoder, Features features, int topology_classes, int edge_classes)
+  ListBuilder(const EncoderOptions& encoder, Features features, int topology_classes, int edge_classes)
       : o_(encoder), shape_(feature_shape(features)), topology_(topology_classes), edge_(edge_classes) {}
 
   void add(const std::string& name, Shape shape, ParameterRole role, Initialisation initial) {
@@ -188,19 +188,19 @@ std::int64_t ParameterList::numbers() const {
 
 ParameterList encoder_parameters(const EncoderOptions& options, int topology_classes, int edge_classes,
                                  Features features, const std::string& prefix) {
-  Lister lister(options, features, topology_classes, edge_classes);
-  lister.encoder(prefix);
-  return lister.take();
+  ListBuilder builder(options, features, topology_classes, edge_classes);
+  builder.encoder(prefix);
+  return builder.take();
 }
 
 ParameterList parameters_of(const ModelPlan& plan) {
-  Lister lister(plan.encoder, plan.features, plan.classes.topology.count(), plan.classes.edge.count());
-  lister.node(plan.max_degree);
+  ListBuilder builder(plan.encoder, plan.features, plan.classes.topology.count(), plan.classes.edge.count());
+  builder.node(plan.max_degree);
   for (const PairTerm& term : pair_terms(plan))
-    if (!term.prefix.starts_with("encoder.")) lister.pair_term(term);
-  lister.encoder("encoder.");
-  lister.head(plan.head, plan.outputs);
-  return lister.take();
+    if (!term.prefix.starts_with("encoder.")) builder.pair_term(term);
+  builder.encoder("encoder.");
+  builder.head(plan.head, plan.outputs);
+  return builder.take();
 }
 
 }  // namespace molgraph

@@ -13,8 +13,8 @@ namespace {
 
 [[noreturn]] void fail(const std::string& what) { throw std::invalid_argument("invalid engine input: " + what); }
 
-void demand(bool good, const char* what) {
-  if (!good) fail(std::string("the plan has ") + what);
+void require(bool valid, const char* what) {
+  if (!valid) fail(std::string("the plan has ") + what);
 }
 
 std::string text(std::int64_t number) { return std::to_string(number); }
@@ -192,26 +192,26 @@ bool needs_paths(const ModelPlan& plan) {
 
 void check_plan(const ModelPlan& plan) {
   const EncoderOptions& e = plan.encoder;
-  demand(e.layers >= 1 && e.width >= 1 && e.ffn >= 1 && e.heads >= 1, "layers, width, ffn or heads below 1");
-  demand(e.width % e.heads == 0, "a width that is not a multiple of heads");
-  demand(e.score_terms >= 1, "score_terms below 1");
-  demand(plan.outputs >= 1, "no outputs");
-  demand(plan.head.last_mlp >= 0, "a negative number of layers in the head");
-  demand(plan.head.inputs >= 0 && plan.head.inputs == plan.pack.inputs, "head inputs that are not packed");
-  demand(plan.head.inputs == 0 || plan.head.mixed >= 1, "a head width below 1");
-  demand(plan.max_degree >= -1, "a maximum degree below -1");
-  demand(plan.path_hops >= 0 && e.gate.path_hops >= 0, "a negative number of hops");
-  demand(e.position_dim >= 0 && (e.pair_vector().size() >= 1 || !uses_position_dim(e)),
-         "positions with a dimension of 0");
-  demand(!(e.pair_paths || e.pair_rings) || uses_pair_vectors(e), "columns of pair vectors that no term uses");
-  demand(!e.terms.walk_key || e.key_term == KeyTerm::column, "walk_key with a key term other than column");
-  demand(!e.terms.global_bias || e.terms.topology_query, "global_bias without topology_query");
+  require(e.layers >= 1 && e.width >= 1 && e.ffn >= 1 && e.heads >= 1, "layers, width, ffn or heads below 1");
+  require(e.width % e.heads == 0, "a width that is not a multiple of heads");
+  require(e.score_terms >= 1, "score_terms below 1");
+  require(plan.outputs >= 1, "no outputs");
+  require(plan.head.last_mlp >= 0, "a negative number of layers in the head");
+  require(plan.head.inputs >= 0 && plan.head.inputs == plan.pack.inputs, "head inputs that are not packed");
+  require(plan.head.inputs == 0 || plan.head.mixed >= 1, "a head width below 1");
+  require(plan.max_degree >= -1, "a maximum degree below -1");
+  require(plan.path_hops >= 0 && e.gate.path_hops >= 0, "a negative number of hops");
+  require(e.position_dim >= 0 && (e.pair_vector().size() >= 1 || !uses_position_dim(e)),
+          "positions with a dimension of 0");
+  require(!(e.pair_paths || e.pair_rings) || uses_pair_vectors(e), "columns of pair vectors that no term uses");
+  require(!e.terms.walk_key || e.key_term == KeyTerm::column, "walk_key with a key term other than column");
+  require(!e.terms.global_bias || e.terms.topology_query, "global_bias without topology_query");
   for (const double p : {e.dropout, e.attention_dropout, e.activation_dropout, e.input_dropout})
-    demand(p >= 0 && p < 1, "a dropout outside [0, 1)");
+    require(p >= 0 && p < 1, "a dropout outside [0, 1)");
   const ClassRule& rule = plan.classes;
-  demand(rule.topology.max_distance >= 1 && rule.topology.count() <= std::numeric_limits<std::uint16_t>::max(),
-         "a max_distance that is out of range");
-  demand(rule.edge.bond_ids == feature_shape(plan.features).bond_ids, "the edge classes of another feature set");
+  require(rule.topology.max_distance >= 1 && rule.topology.count() <= std::numeric_limits<std::uint16_t>::max(),
+          "a max_distance that is out of range");
+  require(rule.edge.bond_ids == feature_shape(plan.features).bond_ids, "the edge classes of another feature set");
   check_map(rule.maps.topology, rule.topology.count(), "topology");
   check_map(rule.maps.edge, rule.edge.count(), "edge");
 }

@@ -11,6 +11,7 @@
 #include "datasets/archives/npy_format.hpp"
 #include "datasets/system/files.hpp"
 #include "featurize/graph/error.hpp"
+#include "featurize/graph/utf8.hpp"
 
 namespace molgraph {
 
@@ -24,35 +25,16 @@ static_assert(std::endian::native == std::endian::little,
 /// Decodes UTF-8 text to code points; each byte that is not part of a valid sequence becomes U+FFFD.
 void decode_utf8(std::string_view text, std::vector<std::uint32_t>& points) {
   points.clear();
-  for (std::size_t i = 0; i < text.size();) {
-    const auto lead = static_cast<unsigned char>(text[i]);
-    const int more = lead < 0x80                   ? 0
-                     : lead >= 0xC2 && lead < 0xE0 ? 1
-                     : lead >= 0xE0 && lead < 0xF0 ? 2
-                     : lead >= 0xF0 && lead < 0xF5 ? 3
-                                                   : -1;
-    std::uint32_t point = more == 0 ? lead : lead & (0x3Fu >> std::max(more, 0));
-    bool valid = more >= 0 && i + static_cast<std::size_t>(more) < text.size();
-    for (int k = 1; valid && k <= more; ++k) {
-      const auto next = static_cast<unsigned char>(text[i + static_cast<std::size_t>(k)]);
-      valid = (next & 0xC0u) == 0x80u;
-      point = point << 6u | (next & 0x3Fu);
-    }
-    constexpr std::uint32_t least[] = {0, 0x80, 0x800, 0x10000};
-    valid = valid && point >= least[std::max(more, 0)] && point <= 0x10FFFF && (point < 0xD800 || point > 0xDFFF);
-    points.push_back(valid ? point : 0xFFFD);
-    i += valid ? static_cast<std::size_t>(more) + 1 : 1;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto [code, bytes] = utf8_at(text, at);
+    points.push_back(bytes > 0 ? code : 0xFFFD);
+    at += std::max<std::size_t>(bytes, 1);
   }
 }
 
 void encode_utf8(const std::vector<std::uint32_t>& points, std::string& text) {
   text.clear();
-  for (const std::uint32_t point : points) {
-    const int more = point < 0x80 ? 0 : point < 0x800 ? 1 : point < 0x10000 ? 2 : 3;
-    constexpr std::uint32_t lead[] = {0, 0xC0, 0xE0, 0xF0};
-    text += static_cast<char>(lead[more] | point >> 6 * more);
-    for (int k = more - 1; k >= 0; --k) text += static_cast<char>(0x80u | (point >> 6 * k & 0x3Fu));
-  }
+  for (const std::uint32_t point : points) append_utf8(point, text);
 }
 
 std::uint32_t crc_of(std::uint32_t crc, const void* data, std::size_t bytes) {
@@ -191,13 +173,13 @@ class MemberWriter {
 };
 
 // numpy pads strings to the longest. Padding is limited to this many bytes in memory or this multiple of the text.
-constexpr std::size_t kFreePadding = std::size_t{16} << 20, kTimesMean = 4;
+constexpr std::size_t kMaxPadding = std::size_t{16} << 20, kMaxMeanMultiple = 4;
 
 /// Strings of one column, written to a temporary file as (length, bytes) until the longest is known.
 class StringColumn {
  public:
-  StringColumn(const std::string& member, const std::string& beside)
-      : member_(member), spill_(File::unnamed_beside(beside)) {}
+  StringColumn(const std::string& member, const std::string& output_path)
+      : member_(member), spill_(File::open_unnamed_near(output_path)) {}
 
   void add(const std::string& text) {
     decode_utf8(text, points_);
@@ -214,7 +196,7 @@ class StringColumn {
     flush();
     const auto count = static_cast<std::size_t>(std::max<std::int64_t>(rows, 1));
     const std::size_t bound =
-        std::max(kFreePadding / sizeof(std::uint32_t) / count, kTimesMean * (all_points_ / count + 1));
+        std::max(kMaxPadding / sizeof(std::uint32_t) / count, kMaxMeanMultiple * (all_points_ / count + 1));
     const std::size_t width =
         std::max<std::size_t>(std::min(longest_, bound), 1);  // numpy files have no strings of width 0
     std::vector<Member> members{write_padded(out, rows, width, at)};
@@ -234,7 +216,7 @@ class StringColumn {
     for (std::int64_t row = 0; row < rows; ++row) {
       read_text();
       decode_utf8(text_, points_);
-      if (points_.size() > width) ++cut_;
+      if (points_.size() > width) ++truncated_;
       points_.resize(width);  // the rest is U+0000, numpy's padding
       member.put(points_.data(), width * sizeof(std::uint32_t));
     }
@@ -272,9 +254,9 @@ class StringColumn {
   }
 
   Member write_note(File& out, std::size_t width, std::uint64_t& at) {
-    const std::string note = std::to_string(cut_) + " of the " + member_ + " are longer than " + std::to_string(width) +
-                             " characters and truncated; the complete text i is bytes(" + member_ + "_utf8[" + member_ +
-                             "_offsets[i]:" + member_ + "_offsets[i + 1]]).decode()";
+    const std::string note = std::to_string(truncated_) + " of the " + member_ + " are longer than " +
+                             std::to_string(width) + " characters and truncated; the complete text i is bytes(" +
+                             member_ + "_utf8[" + member_ + "_offsets[i]:" + member_ + "_offsets[i + 1]]).decode()";
     MemberWriter member(out, member_ + "_note", at);
     decode_utf8(note, points_);
     const auto header = npy_header("<U" + std::to_string(points_.size()), 1, -1);
@@ -330,7 +312,7 @@ class StringColumn {
   std::string member_;
   File spill_;
   std::string buffer_, text_;
-  std::size_t read_at_ = 0, longest_ = 0, all_points_ = 0, cut_ = 0;
+  std::size_t read_at_ = 0, longest_ = 0, all_points_ = 0, truncated_ = 0;
   std::vector<std::uint32_t> points_;
 };
 

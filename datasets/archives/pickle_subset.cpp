@@ -112,13 +112,13 @@ class Machine {
     stack_.push_back(found->second);
   }
   void global(const std::string& module, const std::string& name) {
-    const std::string whole = module + "." + name;
-    if (std::find(kGlobals.begin(), kGlobals.end(), whole) == kGlobals.end()) {
-      fail("'" + whole.substr(0, 200) +
+    const std::string qualified = module + "." + name;
+    if (std::find(kGlobals.begin(), kGlobals.end(), qualified) == kGlobals.end()) {
+      fail("'" + qualified.substr(0, 200) +
            "' is not allowed in a state dict, and no code in the file is executed; save only the tensors: "
            "torch.save(model.state_dict(), FILE)");
     }
-    push({.kind = PickleKind::global, .text = whole});
+    push({.kind = PickleKind::global, .text = qualified});
   }
   void append(std::uint32_t list, const std::vector<std::uint32_t>& items) {
     auto& target = expect(list, PickleKind::list, "the target of an append").items;
@@ -342,10 +342,10 @@ class Machine {
 
 }  // namespace
 
-PickleValues read_pickle(std::span<const std::byte> bytes, const std::string& where, std::uint64_t most_bytes) {
-  if (bytes.size() > most_bytes)
+PickleValues read_pickle(std::span<const std::byte> bytes, const std::string& where, std::uint64_t max_bytes) {
+  if (bytes.size() > max_bytes)
     throw FileError(where + ": a pickle of " + std::to_string(bytes.size()) + " bytes; the limit for such a file is " +
-                    std::to_string(most_bytes));
+                    std::to_string(max_bytes));
   return Machine(bytes, where).run();
 }
 

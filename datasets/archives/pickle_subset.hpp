@@ -50,9 +50,9 @@ inline constexpr std::uint64_t kMaxPickleBytesOfArrays = 128u << 20;
 /// Reads protocols 2 to 5 as torch.save uses them. Allowed names: collections.OrderedDict, torch's storage and element
 /// types, torch.Size, torch._utils._rebuild_tensor_v2, _rebuild_parameter, and the names that create NumPy arrays of
 /// numbers, which older archives of indices contain. Throws a FileError that begins with `where` and names what is
-/// rejected, including more than `most_bytes`. Time and memory are limited by `bytes`.
+/// rejected, including more than `max_bytes`. Time and memory are limited by `bytes`.
 PickleValues read_pickle(std::span<const std::byte> bytes, const std::string& where,
-                         std::uint64_t most_bytes = kMaxPickleBytes);
+                         std::uint64_t max_bytes = kMaxPickleBytes);
 
 /// Writes the pickle of an OrderedDict of contiguous tensors in protocol 2.
 class StateDictPickle {

@@ -75,18 +75,18 @@ class HeaderReader {
   Json parse(const std::string& text) const {
     // nlohmann keeps the last of two equal keys; here a duplicate key is an error.
     std::vector<std::set<std::string>> keys;
-    std::string doubled;
-    const auto watch = [&](int, Json::parse_event_t event, Json& value) {
+    std::string duplicate;
+    const auto check_keys = [&](int, Json::parse_event_t event, Json& value) {
       if (event == Json::parse_event_t::object_start) keys.emplace_back();
       if (event == Json::parse_event_t::object_end && !keys.empty()) keys.pop_back();
       if (event == Json::parse_event_t::key && !keys.empty() && !keys.back().insert(value.get<std::string>()).second) {
-        doubled = value.get<std::string>();
+        duplicate = value.get<std::string>();
       }
       return true;
     };
-    Json header = Json::parse(text, watch, /*allow_exceptions=*/false);
+    Json header = Json::parse(text, check_keys, /*allow_exceptions=*/false);
     if (header.is_discarded()) fail("the header is not JSON");
-    if (!doubled.empty()) fail("the header contains '" + doubled.substr(0, 100) + "' twice");
+    if (!duplicate.empty()) fail("the header contains '" + duplicate.substr(0, 100) + "' twice");
     if (!header.is_object()) fail("the header is not a JSON object");
     return header;
   }
@@ -153,8 +153,8 @@ class HeaderReader {
   }
 
   std::uint64_t number(const std::string& shown, const Json& value) const {
-    const auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-    if (!value.is_number_unsigned() || value.get<std::uint64_t>() > most) {
+    const auto max_value = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+    if (!value.is_number_unsigned() || value.get<std::uint64_t>() > max_value) {
       fail(shown + " has a shape or offset that is not a non-negative integer");
     }
     return value.get<std::uint64_t>();

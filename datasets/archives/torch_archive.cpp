@@ -66,7 +66,7 @@ constexpr ElementType kTypes[] = {
 /// Reads one archive; every error names the file.
 class StateDictReader {
  public:
-  explicit StateDictReader(const std::string& path, std::uint64_t most_pickle_bytes = kMaxPickleBytes)
+  explicit StateDictReader(const std::string& path, std::uint64_t max_pickle_bytes = kMaxPickleBytes)
       : path_(path), archive_(path) {
     for (const std::string& name : archive_.names()) {
       if (!name.ends_with("/data.pkl")) continue;
@@ -81,8 +81,8 @@ class StateDictReader {
       if (std::string_view(reinterpret_cast<const char*>(order.data()), order.size()) != "little")
         fail("the numbers are not little-endian");
     }
-    if (archive_.size(root_ + "data.pkl") > most_pickle_bytes) fail("data.pkl is too large");
-    values_ = read_pickle(archive_.read(root_ + "data.pkl"), path, most_pickle_bytes);
+    if (archive_.size(root_ + "data.pkl") > max_pickle_bytes) fail("data.pkl is too large");
+    values_ = read_pickle(archive_.read(root_ + "data.pkl"), path, max_pickle_bytes);
   }
 
   std::map<std::string, StoredTensor> read() {
@@ -129,10 +129,10 @@ class StateDictReader {
     const PickleValue& root = at(values_.root);
     if (root.kind != PickleKind::dict) fail("it is not a dict");
     if (is_state_dict(root)) return root;
-    for (const char* wanted : {"state_dict", "model"}) {
+    for (const char* candidate : {"state_dict", "model"}) {
       for (std::size_t k = 0; k < root.items.size(); k += 2) {
         const PickleValue& key = at(root.items[k]);
-        if (key.kind == PickleKind::text && key.text == wanted && is_state_dict(at(root.items[k + 1])))
+        if (key.kind == PickleKind::text && key.text == candidate && is_state_dict(at(root.items[k + 1])))
           return at(root.items[k + 1]);
       }
     }

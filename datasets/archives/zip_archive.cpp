@@ -123,35 +123,35 @@ void ZipArchive::extract(const std::string& name, const std::string& path) const
 }
 
 void write_zip(const std::string& path, const std::vector<ZipMember>& members) {
-  const auto demand = [&](bool fine, const std::string& what) {
-    if (!fine) throw FileError(path + ": the archive cannot be written: " + what);
+  const auto require = [&](bool condition, const std::string& what) {
+    if (!condition) throw FileError(path + ": the archive cannot be written: " + what);
   };
   // Built in memory, so that the file appears under its name only when it is complete.
   const std::unique_ptr<zip_source_t, FreeSource> buffer(zip_source_buffer_create(nullptr, 0, 0, nullptr));
-  demand(buffer != nullptr, "not enough memory");
+  require(buffer != nullptr, "not enough memory");
   zip_source_keep(buffer.get());  // zip_close takes one reference; the bytes are read through the other
   zip_error_t error;
   zip_error_init(&error);
   std::unique_ptr<zip_t, Discard> archive(zip_open_from_source(buffer.get(), ZIP_TRUNCATE, &error));
-  demand(archive != nullptr, zip_error_strerror(&error));
+  require(archive != nullptr, zip_error_strerror(&error));
   for (const ZipMember& member : members) {
     zip_source_t* source = zip_source_buffer(archive.get(), member.data, member.bytes, 0);
-    demand(source != nullptr, zip_strerror(archive.get()));
+    require(source != nullptr, zip_strerror(archive.get()));
     const zip_int64_t index = zip_file_add(archive.get(), member.name.c_str(), source, ZIP_FL_ENC_UTF_8);
     if (index < 0) zip_source_free(source);
-    demand(index >= 0, zip_strerror(archive.get()));
+    require(index >= 0, zip_strerror(archive.get()));
     const auto at = static_cast<zip_uint64_t>(index);
-    demand(zip_set_file_compression(archive.get(), at, ZIP_CM_STORE, 0) == 0, zip_strerror(archive.get()));
-    demand(zip_file_set_dostime(archive.get(), at, 0, (1 << 5) | 1, 0) == 0,
-           zip_strerror(archive.get()));  // 1980-01-01
+    require(zip_set_file_compression(archive.get(), at, ZIP_CM_STORE, 0) == 0, zip_strerror(archive.get()));
+    require(zip_file_set_dostime(archive.get(), at, 0, (1 << 5) | 1, 0) == 0,
+            zip_strerror(archive.get()));  // 1980-01-01
   }
-  demand(zip_close(archive.get()) == 0, zip_strerror(archive.get()));
+  require(zip_close(archive.get()) == 0, zip_strerror(archive.get()));
   (void)archive.release();
-  demand(zip_source_open(buffer.get()) == 0, "its bytes cannot be read back");
+  require(zip_source_open(buffer.get()) == 0, "its bytes cannot be read back");
   AtomicFile out(path);
   std::vector<char> block(1 << 20);
   for (zip_int64_t got = 0; (got = zip_source_read(buffer.get(), block.data(), block.size())) != 0;) {
-    demand(got > 0, "its bytes cannot be read back");
+    require(got > 0, "its bytes cannot be read back");
     out.file().write(block.data(), static_cast<std::size_t>(got));
   }
   zip_source_close(buffer.get());

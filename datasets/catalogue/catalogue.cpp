@@ -18,7 +18,7 @@ using catalogue::Entry;
 using catalogue::Layout;
 
 /// Normalises a name: "ZINC-full", "zinc_full" and "zincfull" are equal.
-std::string spelling(const std::string& name) {
+std::string normalised_name(const std::string& name) {
   std::string text;
   for (const char c : lower(name))
     if (c != '-' && c != '_' && c != ' ') text += c;
@@ -57,7 +57,7 @@ Layout without_first_folder(Layout layout) {
 }
 
 /// Returns the layout with the paths of its files; nothing if one is missing.
-std::optional<Layout> in_place(const Layout& layout, const fs::path& folder) {
+std::optional<Layout> existing_layout(const Layout& layout, const fs::path& folder) {
   Layout found = layout;
   if (!find_all(layout.lists, folder, found.lists) || !find_all(layout.picks, folder, found.picks) ||
       !find_all(layout.part_files, folder, found.part_files))
@@ -71,7 +71,7 @@ std::optional<Layout> in_place(const Layout& layout, const fs::path& folder) {
 }
 
 /// False if the table lacks the layout's split column; the next layout, without it, is then tried.
-bool has_its_columns(const Layout& found, TableOptions options) {
+bool has_part_column(const Layout& found, TableOptions options) {
   if (found.part_column.empty()) return true;
   options.molecules = false;  // the next layout may specify their column
   const TableReader reader(found.table, options);
@@ -81,8 +81,8 @@ bool has_its_columns(const Layout& found, TableOptions options) {
 std::optional<Layout> find_layout(const Entry& entry, const fs::path& folder, const TableOptions& options) {
   for (const Layout& layout : entry.layouts) {
     for (const Layout& candidate : {layout, without_first_folder(layout)}) {
-      auto found = in_place(candidate, folder);
-      if (found && has_its_columns(*found, options)) return found;
+      auto found = existing_layout(candidate, folder);
+      if (found && has_part_column(*found, options)) return found;
     }
   }
   return std::nullopt;
@@ -103,8 +103,9 @@ std::string files_of(const Layout& layout) {
 [[noreturn]] void throw_missing(const Entry& entry, const std::vector<std::string>& folders, const std::string& why) {
   std::string files;
   for (const Layout& layout : entry.layouts) {
-    const std::string more = files_of(layout);
-    if (files.find(more) == std::string::npos) files += (files.empty() ? "" : "\n           or: ") + more;
+    const std::string layout_files = files_of(layout);
+    if (files.find(layout_files) == std::string::npos)
+      files += (files.empty() ? "" : "\n           or: ") + layout_files;
   }
   throw FileError("the data set '" + entry.name + "' is not on this machine" + (why.empty() ? "" : " " + why) +
                   ".\n  files:       " + files + "\n  looked in:   " + list_of(folders) +
@@ -114,33 +115,34 @@ std::string files_of(const Layout& layout) {
 }
 
 /// Downloads the data set. Throws FileError with the reason and what to do instead.
-Layout fetch_layout(const Entry& entry, const std::vector<std::string>& folders, const NamedSource& named) {
+Layout fetch_layout(const Entry& entry, const std::vector<std::string>& folders, const NamedSource& source) {
   const auto addresses = addresses_of(entry.name + (entry.subset.empty() ? "" : " " + entry.subset));
-  if (!named.download || addresses.empty() || folders.empty()) throw_missing(entry, folders, "");
+  if (!source.download || addresses.empty() || folders.empty()) throw_missing(entry, folders, "");
   const std::string& folder = folders.back();  // --data-dir, else the user's cache
   try {
-    fetch(addresses, folder, *named.download);
+    fetch(addresses, folder, *source.download);
   } catch (const std::exception& error) {
     throw_missing(entry, folders, std::string("and cannot be downloaded: ") + error.what());
   }
-  const auto layout = find_layout(entry, folder, named.table);
+  const auto layout = find_layout(entry, folder, source.table);
   if (!layout)
     throw_missing(entry, folders, "and the files downloaded to " + folder + " are not those of this data set");
   return *layout;
 }
 
-bool has_name(const Entry& entry, const std::string& wanted) {
-  return spelling(entry.name) == wanted || std::ranges::find(entry.other_names, wanted) != entry.other_names.end();
+bool has_name(const Entry& entry, const std::string& requested) {
+  return normalised_name(entry.name) == requested ||
+         std::ranges::find(entry.other_names, requested) != entry.other_names.end();
 }
 
 /// "zinc-full" specifies name and subset.
 const Entry* find_entry(const std::string& name, const std::string& subset) {
-  const std::string wanted = spelling(name);
+  const std::string requested = normalised_name(name);
   const Entry* first = nullptr;
   std::vector<std::string> subsets;
   for (const Entry& entry : entries()) {
-    const bool whole_name = !entry.subset.empty() && spelling(entry.name + entry.subset) == wanted;
-    if (!has_name(entry, wanted) && !whole_name) continue;
+    const bool matches_with_subset = !entry.subset.empty() && normalised_name(entry.name + entry.subset) == requested;
+    if (!has_name(entry, requested) && !matches_with_subset) continue;
     if (entry.subset == subset || subset.empty()) return &entry;
     if (!first) first = &entry;
     if (!entry.subset.empty()) subsets.push_back(entry.subset);

@@ -31,15 +31,15 @@ using Handle = std::unique_ptr<CURL, CleanUp>;
 using Headers = std::unique_ptr<curl_slist, CleanUp>;
 
 /// Result of one attempt.
-enum class Attempt : std::uint8_t { whole, broken_off, busy };
+enum class Attempt : std::uint8_t { complete, interrupted, busy };
 
 class Download {
  public:
   Download(const std::string& url, const std::string& path, const DownloadOptions& options)
       : url_(url), path_(path), part_(path + ".part"), validator_file_(path + ".part.version"), options_(options) {
-    std::error_code made;
-    fs::create_directories(fs::path(path).parent_path(), made);
-    if (made) throw FileError(path + ": cannot create its folder: " + made.message());
+    std::error_code create_error;
+    fs::create_directories(fs::path(path).parent_path(), create_error);
+    if (create_error) throw FileError(path + ": cannot create its folder: " + create_error.message());
     file_ = ::open(part_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (file_ < 0) throw FileError(part_ + ": cannot write: " + std::strerror(errno));
     if (::flock(file_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
@@ -48,7 +48,7 @@ class Download {
     }
     std::error_code error;
     if (fs::exists(validator_file_, error)) validator_ = read_file(validator_file_);
-    if (validator_.empty()) cut();
+    if (validator_.empty()) discard();
   }
   ~Download() {
     std::error_code error;
@@ -64,7 +64,7 @@ class Download {
     return ::fstat(file_, &info) == 0 ? static_cast<std::uint64_t>(info.st_size) : 0;
   }
   /// Discards the partial file.
-  void cut() {
+  void discard() {
     validator_.clear();
     std::error_code error;
     fs::remove(validator_file_, error);
@@ -98,7 +98,7 @@ class Download {
   std::size_t body(const char* bytes, std::size_t count);
   void header(std::string_view line);
   int progress(std::uint64_t now, std::uint64_t total);
-  Headers begin(CURL* curl);
+  Headers prepare(CURL* curl);
 
   const std::string url_, path_, part_, validator_file_;
   const DownloadOptions& options_;
@@ -107,7 +107,7 @@ class Download {
   std::string validator_;        // ETag or Last-Modified of the content of .part
   CURL* curl_ = nullptr;         // of the current attempt
   std::string etag_, modified_;  // of the response
-  std::uint64_t begin_ = 0;      // where the attempt continues
+  std::uint64_t offset_ = 0;     // where the attempt continues
   bool body_begun_ = false, stopped_ = false;
   std::string disk_error_, reason_;
 };
@@ -127,11 +127,11 @@ std::size_t Download::body(const char* bytes, std::size_t count) {
   if (code != 200 && code != 206) return count;  // an error page
   if (!body_begun_) {
     body_begun_ = true;
-    if (code == 200 && begin_ > 0) {  // the server does not support ranges, or the file has changed
-      cut();
-      begin_ = 0;
+    if (code == 200 && offset_ > 0) {  // the server does not support ranges, or the file has changed
+      discard();
+      offset_ = 0;
     }
-    if (begin_ == 0) {
+    if (offset_ == 0) {
       validator_ = !etag_.empty() && !etag_.starts_with("W/") ? etag_ : modified_;
       if (!validator_.empty()) write_file_atomically(validator_file_, validator_);
     }
@@ -151,13 +151,13 @@ std::size_t Download::body(const char* bytes, std::size_t count) {
 
 int Download::progress(std::uint64_t now, std::uint64_t total) {
   if (!options_.progress) return 0;
-  stopped_ = !options_.progress(begin_ + now, total > 0 ? begin_ + total : 0);
+  stopped_ = !options_.progress(offset_ + now, total > 0 ? offset_ + total : 0);
   return stopped_ ? 1 : 0;
 }
 
-Headers Download::begin(CURL* curl) {
+Headers Download::prepare(CURL* curl) {
   curl_ = curl;
-  begin_ = size();
+  offset_ = size();
   body_begun_ = false;
   etag_.clear();
   modified_.clear();
@@ -177,9 +177,9 @@ Headers Download::begin(CURL* curl) {
   curl_easy_setopt(curl, CURLOPT_HEADERDATA, this);
   curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, &Download::on_progress);
   curl_easy_setopt(curl, CURLOPT_XFERINFODATA, this);
-  if (begin_ == 0) return nullptr;
+  if (offset_ == 0) return nullptr;
   // Not CURLOPT_RESUME_FROM, which treats a complete file in response as an error.
-  Headers headers(curl_slist_append(nullptr, ("Range: bytes=" + std::to_string(begin_) + "-").c_str()));
+  Headers headers(curl_slist_append(nullptr, ("Range: bytes=" + std::to_string(offset_) + "-").c_str()));
   curl_slist_append(headers.get(), ("If-Range: " + validator_).c_str());
   curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers.get());
   return headers;
@@ -190,7 +190,7 @@ Attempt Download::attempt() {
   if (!curl) throw FileError("libcurl cannot be initialised");
   char message[CURL_ERROR_SIZE] = "";
   curl_easy_setopt(curl.get(), CURLOPT_ERRORBUFFER, message);
-  const Headers headers = begin(curl.get());
+  const Headers headers = prepare(curl.get());
   const CURLcode result = curl_easy_perform(curl.get());
   long code = 0;
   curl_easy_getinfo(curl.get(), CURLINFO_RESPONSE_CODE, &code);
@@ -205,14 +205,14 @@ Attempt Download::attempt() {
     case CURLE_GOT_NOTHING:
     case CURLE_OPERATION_TIMEDOUT:
     case CURLE_HTTP2:
-    case CURLE_HTTP2_STREAM: return Attempt::broken_off;
+    case CURLE_HTTP2_STREAM: return Attempt::interrupted;
     default: throw FileError(url_ + ": cannot be downloaded: " + reason_);
   }
-  if (code == 200 || code == 206) return Attempt::whole;
+  if (code == 200 || code == 206) return Attempt::complete;
   reason_ = "the server returned status " + std::to_string(code);
   if (code == 416) {  // .part is as long as the file, or longer: it is unknown which
-    cut();
-    return Attempt::broken_off;
+    discard();
+    return Attempt::interrupted;
   }
   if (code == 408 || code == 429 || code >= 500) return Attempt::busy;
   throw FileError(url_ + ": cannot be downloaded: " + reason_);
@@ -228,16 +228,16 @@ void download(const std::string& url, const std::string& path, const std::string
   double pause = options.first_pause;
   bool other_content = false;
   for (int attempt = 1;; ++attempt) {
-    const bool went_on = one.size() > 0;
+    const bool resumed = one.size() > 0;
     std::string reason;
-    if (one.attempt() == Attempt::whole) {
+    if (one.attempt() == Attempt::complete) {
       const std::string found = sha256.empty() ? sha256 : sha256_of_file(one.part());
       if (found == sha256) break;
-      one.cut();
+      one.discard();
       reason = "unexpected content: the SHA-256 is " + found + " instead of " + sha256;
       // An older version of the file may have been continued, so one more attempt is useful. The same bytes again are
       // not.
-      if (other_content || !went_on) throw FileError(url + ": " + reason);
+      if (other_content || !resumed) throw FileError(url + ": " + reason);
       other_content = true;
     } else {
       reason = one.reason();
@@ -245,7 +245,7 @@ void download(const std::string& url, const std::string& path, const std::string
     if (attempt >= options.attempts)
       throw FileError(url + ": cannot be downloaded after " + std::to_string(attempt) + " attempts: " + reason +
                       (one.size() > 0 ? "; the next attempt continues with " + one.part() : ""));
-    if (options.say) options.say(url + ": " + reason + "; trying again");
+    if (options.log) options.log(url + ": " + reason + "; trying again");
     std::this_thread::sleep_for(std::chrono::duration<double>(pause));
     pause *= 2;
   }

@@ -15,7 +15,7 @@ struct DownloadOptions {
   int stall_seconds = 30;  ///< seconds without data after which a connection counts as broken
   /// Called regularly with the bytes so far and in total (0 = unknown); returning false stops the download.
   std::function<bool(std::uint64_t, std::uint64_t)> progress;
-  std::function<void(const std::string&)> say;  ///< messages for users: what is retried and why
+  std::function<void(const std::string&)> log;  ///< messages for users: what is retried and why
 };
 
 /// Thrown if DownloadOptions::progress stops a download; FILE.part remains.

@@ -17,11 +17,11 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Throws FileError if the path is outside the data folder.
-void check_place(const std::string& place, const std::string& where) {
-  const fs::path path(place);
-  bool inside = !place.empty() && path.is_relative();
+void check_relative_path(const std::string& relative, const std::string& where) {
+  const fs::path path(relative);
+  bool inside = !relative.empty() && path.is_relative();
   for (const fs::path& part : path) inside = inside && part != "..";
-  if (!inside) throw FileError(where + ": '" + place.substr(0, 200) + "' is not a path in the data folder");
+  if (!inside) throw FileError(where + ": '" + relative.substr(0, 200) + "' is not a path in the data folder");
 }
 
 /// Extracts the listed folders of the archive, then removes the archive.
@@ -33,10 +33,10 @@ void unpack(const Address& address, const fs::path& folder) {
       if (name.ends_with('/')) continue;
       for (const auto& [from, to] : address.unpack) {
         if (!name.starts_with(from)) continue;
-        const std::string place = to + name.substr(from.size());
-        check_place(place, archive_path);
-        fs::create_directories((folder / place).parent_path());
-        archive.extract(name, (folder / place).string());
+        const std::string relative = to + name.substr(from.size());
+        check_relative_path(relative, archive_path);
+        fs::create_directories((folder / relative).parent_path());
+        archive.extract(name, (folder / relative).string());
       }
     }
   }
@@ -46,10 +46,11 @@ void unpack(const Address& address, const fs::path& folder) {
 }  // namespace
 
 std::vector<Address> addresses_of(const std::string& data_set) {
-  const char* own = std::getenv("MOLGRAPH_ADDRESSES");
-  const std::string where = own != nullptr ? own : "addresses.json";
+  const char* override_path = std::getenv("MOLGRAPH_ADDRESSES");
+  const std::string where = override_path != nullptr ? override_path : "addresses.json";
   try {
-    const nlohmann::json table = nlohmann::json::parse(own != nullptr ? read_file(own) : std::string(kAddressesJson));
+    const nlohmann::json table =
+        nlohmann::json::parse(override_path != nullptr ? read_file(override_path) : std::string(kAddressesJson));
     std::vector<Address> addresses;
     if (!table.contains(data_set)) return addresses;
     for (const nlohmann::json& entry : table.at(data_set)) {
@@ -57,7 +58,7 @@ std::vector<Address> addresses_of(const std::string& data_set) {
       if (entry.contains("sha256") && !entry.at("sha256").is_null())
         address.sha256 = entry.at("sha256").get<std::string>();
       if (entry.contains("unpack")) address.unpack = entry.at("unpack").get<std::map<std::string, std::string>>();
-      check_place(address.to, where);
+      check_relative_path(address.to, where);
       addresses.push_back(std::move(address));
     }
     return addresses;
@@ -71,7 +72,7 @@ void fetch(const std::vector<Address>& addresses, const std::string& folder, con
     const std::string path = (fs::path(folder) / address.to).string();
     std::error_code error;
     if (!fs::exists(path, error)) {
-      if (options.say) options.say("Downloading " + address.url + " to " + path);
+      if (options.log) options.log("Downloading " + address.url + " to " + path);
       download(address.url, path, address.sha256, options);
     }
     if (!address.unpack.empty()) unpack(address, folder);

@@ -118,7 +118,7 @@ std::array<std::int64_t, 3> counts_of_parts(std::int64_t count, const SplitSizes
 }
 
 /// The first are the training set, the last the test set.
-Split cut(const std::vector<std::int64_t>& order, const SplitSizes& sizes) {
+Split divide(const std::vector<std::int64_t>& order, const SplitSizes& sizes) {
   const auto [train, valid, test] = counts_of_parts(std::ssize(order), sizes);
   return sorted({{order.begin(), order.begin() + train},
                  {order.begin() + train, order.begin() + train + valid},
@@ -134,17 +134,17 @@ void shuffle(std::span<std::int64_t> items, std::uint64_t seed, ShuffleStream pu
     std::swap(items[last - 1], items[stream.below(static_cast<std::uint32_t>(last))]);
 }
 
-std::vector<std::int64_t> sample(std::vector<std::int64_t> items, std::int64_t most, std::uint64_t seed) {
-  if (std::ssize(items) > most) {
+std::vector<std::int64_t> sample(std::vector<std::int64_t> items, std::int64_t max_items, std::uint64_t seed) {
+  if (std::ssize(items) > max_items) {
     shuffle(items, seed, ShuffleStream::split);
-    items.resize(static_cast<std::size_t>(most));
+    items.resize(static_cast<std::size_t>(max_items));
   }
   std::ranges::sort(items);
   return items;
 }
 
 Split random_split(std::int64_t count, const SplitSizes& sizes, std::uint64_t seed) {
-  return cut(shuffled(count, seed), sizes);
+  return divide(shuffled(count, seed), sizes);
 }
 
 Split stratified_split(std::int64_t count, const ClassLabels& labels, const SplitSizes& sizes, std::uint64_t seed) {
@@ -199,7 +199,7 @@ Split scaffold_balanced_split(const std::vector<std::string>& scaffolds, const S
   return sorted(std::move(split));
 }
 
-std::vector<std::string> apart_where_empty(std::vector<std::string> groups) {
+std::vector<std::string> unique_where_empty(std::vector<std::string> groups) {
   std::size_t next = 0;
   for (std::string& group : groups)
     if (group.empty()) group = std::string(1, '\0') + std::to_string(next++);  // no cell starts with \0
@@ -232,10 +232,10 @@ Split time_split(const std::vector<std::string>& times, const SplitSizes& sizes,
   }
   std::vector<std::int64_t> order = ascending(std::ssize(times));
   std::ranges::stable_sort(order, {}, [&](std::int64_t i) { return number[static_cast<std::size_t>(i)]; });
-  return cut(order, sizes);
+  return divide(order, sizes);
 }
 
-Split order_split(std::int64_t count, const SplitSizes& sizes) { return cut(ascending(count), sizes); }
+Split order_split(std::int64_t count, const SplitSizes& sizes) { return divide(ascending(count), sizes); }
 
 std::vector<Split> k_fold_splits(std::int64_t count, const std::vector<std::string>& groups, int folds,
                                  const SplitSizes& sizes, std::uint64_t seed, const ClassLabels& labels) {
@@ -267,7 +267,7 @@ std::vector<Split> k_fold_splits(std::int64_t count, const std::vector<std::stri
     for (std::size_t other = 0; other < members.size(); ++other)
       if (other != k) append(rest, members[other]);
     std::ranges::sort(rest);
-    const Split inner = stratified_split(static_cast<std::int64_t>(rest.size()), labels.of_some(rest),
+    const Split inner = stratified_split(static_cast<std::int64_t>(rest.size()), labels.subset(rest),
                                          {sizes[0], sizes[1], 0}, seed + k);
     Split& split = splits.emplace_back();
     for (const auto i : inner.train) split.train.push_back(rest[static_cast<std::size_t>(i)]);

@@ -17,8 +17,8 @@ namespace molgraph {
 enum class ShuffleStream : std::uint32_t { split = 1, epoch = 2, scaffold = 3, init = 4, laplacian = 5 };
 void shuffle(std::span<std::int64_t> items, std::uint64_t seed, ShuffleStream purpose, std::uint32_t epoch = 0);
 
-/// Returns at most `most` of the items, drawn with the seed, in ascending order.
-std::vector<std::int64_t> sample(std::vector<std::int64_t> items, std::int64_t most, std::uint64_t seed);
+/// Returns at most `max_items` of the items, drawn with the seed, in ascending order.
+std::vector<std::int64_t> sample(std::vector<std::int64_t> items, std::int64_t max_items, std::uint64_t seed);
 
 /// Set of one row; `none` = left out.
 enum class SplitPart : std::uint8_t { none, train, valid, test };
@@ -35,7 +35,7 @@ Split scaffold_split(const std::vector<std::string>& scaffolds, const SplitSizes
 /// seed, then the others, also in random order. Each goes into the first set with room: train, valid, test.
 Split scaffold_balanced_split(const std::vector<std::string>& scaffolds, const SplitSizes& sizes, std::uint64_t seed);
 /// Groups of a user's column. A molecule with an empty cell becomes a separate group.
-std::vector<std::string> apart_where_empty(std::vector<std::string> groups);
+std::vector<std::string> unique_where_empty(std::vector<std::string> groups);
 /// The earliest rows are the training set, the latest the test set; equal times are ordered by index. `times`: all
 /// numbers, or all ISO 8601 dates (2024-03-01, optionally with time and zone), compared as points in time. Throws
 /// DataError with the row (`rows`, 0-based) that is neither or is not an existing date.

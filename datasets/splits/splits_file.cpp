@@ -45,9 +45,10 @@ void add_part(std::vector<SplitPart>& parts, SplitPart part, const nlohmann::jso
     if (row < 0 || row >= count)
       throw DataError(path, 0,
                       "row " + std::to_string(row) + " does not exist; the rows are 0 to " + std::to_string(count - 1));
-    SplitPart& own = parts[static_cast<std::size_t>(row)];
-    if (own != SplitPart::none) throw DataError(path, 0, "row " + std::to_string(row) + " occurs twice in a split");
-    own = part;
+    SplitPart& assigned = parts[static_cast<std::size_t>(row)];
+    if (assigned != SplitPart::none)
+      throw DataError(path, 0, "row " + std::to_string(row) + " occurs twice in a split");
+    assigned = part;
   }
 }
 

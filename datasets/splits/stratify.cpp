@@ -9,8 +9,8 @@ namespace {
 
 /// One part that is being filled.
 struct Part {
-  std::int64_t room = 0;
-  std::vector<double> lacks{};  ///< missing molecules by class, over all targets
+  std::int64_t capacity = 0;
+  std::vector<double> needed{};  ///< missing molecules by class, over all targets
   std::vector<std::int64_t> items{};
 };
 
@@ -18,26 +18,27 @@ class Dealer {
  public:
   Dealer(const ClassLabels& labels, std::vector<std::int64_t> order, const std::vector<std::int64_t>& sizes)
       : labels_(labels), order_(std::move(order)) {
-    for (const std::int32_t label : labels.of) classes_ = std::max(classes_, static_cast<std::size_t>(label + 1));
-    left_.resize(labels.targets * classes_);
-    for (const std::int64_t item : order_) for_each_class(item, [&](std::size_t c) { ++left_[c]; });
-    for (const std::int64_t size : sizes) parts_.push_back({.room = size, .lacks = std::vector<double>(left_.size())});
-    for (std::size_t c = 0; c < left_.size(); ++c) share_out(c, sizes);
+    for (const std::int32_t label : labels.classes) classes_ = std::max(classes_, static_cast<std::size_t>(label + 1));
+    remaining_.resize(labels.targets * classes_);
+    for (const std::int64_t item : order_) for_each_class(item, [&](std::size_t c) { ++remaining_[c]; });
+    for (const std::int64_t size : sizes)
+      parts_.push_back({.capacity = size, .needed = std::vector<double>(remaining_.size())});
+    for (std::size_t c = 0; c < remaining_.size(); ++c) distribute(c, sizes);
   }
 
   std::vector<std::vector<std::int64_t>> deal() {
-    for (std::size_t c = rarest(); c < left_.size(); c = rarest()) {
+    for (std::size_t c = rarest(); c < remaining_.size(); c = rarest()) {
       std::erase_if(order_, [&](std::int64_t item) {
         if (!has_class(item, c)) return false;
-        give(item, *std::ranges::max_element(parts_, [c](const Part& a, const Part& b) {
-               if ((a.room > 0) != (b.room > 0)) return b.room > 0;
-               return a.lacks[c] != b.lacks[c] ? a.lacks[c] < b.lacks[c] : a.room < b.room;
-             }));
+        assign(item, *std::ranges::max_element(parts_, [c](const Part& a, const Part& b) {
+                 if ((a.capacity > 0) != (b.capacity > 0)) return b.capacity > 0;
+                 return a.needed[c] != b.needed[c] ? a.needed[c] < b.needed[c] : a.capacity < b.capacity;
+               }));
         return true;
       });
     }
     for (const std::int64_t item : order_)  // items without any label
-      give(item, *std::ranges::find_if(parts_, [](const Part& part) { return part.room > 0; }));
+      assign(item, *std::ranges::find_if(parts_, [](const Part& part) { return part.capacity > 0; }));
     std::vector<std::vector<std::int64_t>> result;
     for (Part& part : parts_) result.push_back(std::move(part.items));
     return result;
@@ -50,59 +51,59 @@ class Dealer {
       if (const int label = label_of(item, t); label >= 0) action(t * classes_ + static_cast<std::size_t>(label));
   }
   int label_of(std::int64_t item, std::size_t target) const {
-    return labels_.of[static_cast<std::size_t>(item) * labels_.targets + target];
+    return labels_.classes[static_cast<std::size_t>(item) * labels_.targets + target];
   }
   bool has_class(std::int64_t item, std::size_t c) const {
     return label_of(item, c / classes_) == static_cast<int>(c % classes_);
   }
 
   /// Shares of a class in proportion to the sizes, but at least one for each part if there are enough molecules.
-  void share_out(std::size_t c, const std::vector<std::int64_t>& sizes) {
-    const auto count = static_cast<double>(left_[c]), all = static_cast<double>(order_.size());
-    const auto asked = std::ranges::count_if(sizes, [](std::int64_t size) { return size > 0; });
-    for (std::size_t p = 0; p < sizes.size(); ++p) parts_[p].lacks[c] = count * static_cast<double>(sizes[p]) / all;
-    if (left_[c] < asked) return;
+  void distribute(std::size_t c, const std::vector<std::int64_t>& sizes) {
+    const auto count = static_cast<double>(remaining_[c]), all = static_cast<double>(order_.size());
+    const auto non_empty = std::ranges::count_if(sizes, [](std::int64_t size) { return size > 0; });
+    for (std::size_t p = 0; p < sizes.size(); ++p) parts_[p].needed[c] = count * static_cast<double>(sizes[p]) / all;
+    if (remaining_[c] < non_empty) return;
     Part& largest = parts_[static_cast<std::size_t>(std::ranges::max_element(sizes) - sizes.begin())];
     for (std::size_t p = 0; p < sizes.size(); ++p) {
-      double& lacks = parts_[p].lacks[c];
-      if (sizes[p] == 0 || lacks >= 1 || &parts_[p] == &largest) continue;
-      largest.lacks[c] -= 1 - lacks;
-      lacks = 1;
+      double& needed = parts_[p].needed[c];
+      if (sizes[p] == 0 || needed >= 1 || &parts_[p] == &largest) continue;
+      largest.needed[c] -= 1 - needed;
+      needed = 1;
     }
   }
 
   /// Class with the fewest remaining molecules, the first of ties; the number of classes if none remain.
   std::size_t rarest() const {
-    std::size_t best = left_.size();
-    for (std::size_t c = 0; c < left_.size(); ++c)
-      if (left_[c] > 0 && (best == left_.size() || left_[c] < left_[best])) best = c;
+    std::size_t best = remaining_.size();
+    for (std::size_t c = 0; c < remaining_.size(); ++c)
+      if (remaining_[c] > 0 && (best == remaining_.size() || remaining_[c] < remaining_[best])) best = c;
     return best;
   }
 
-  void give(std::int64_t item, Part& part) {
-    assert(part.room > 0);
-    --part.room;
+  void assign(std::int64_t item, Part& part) {
+    assert(part.capacity > 0);
+    --part.capacity;
     part.items.push_back(item);
     for_each_class(item, [&](std::size_t c) {
-      --left_[c];
-      part.lacks[c] -= 1;
+      --remaining_[c];
+      part.needed[c] -= 1;
     });
   }
 
   const ClassLabels& labels_;
   std::vector<std::int64_t> order_;  ///< items that are not assigned yet
   std::size_t classes_ = 0;
-  std::vector<std::int64_t> left_;  ///< remaining molecules by class, over all targets
+  std::vector<std::int64_t> remaining_;  ///< remaining molecules by class, over all targets
   std::vector<Part> parts_;
 };
 
 }  // namespace
 
-ClassLabels ClassLabels::of_some(const std::vector<std::int64_t>& chosen) const {
+ClassLabels ClassLabels::subset(const std::vector<std::int64_t>& chosen) const {
   ClassLabels result{targets};
   for (const std::int64_t g : chosen) {
-    const auto first = of.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(g) * targets);
-    result.of.insert(result.of.end(), first, first + static_cast<std::ptrdiff_t>(targets));
+    const auto first = classes.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(g) * targets);
+    result.classes.insert(result.classes.end(), first, first + static_cast<std::ptrdiff_t>(targets));
   }
   return result;
 }
@@ -111,7 +112,7 @@ ClassLabels class_labels_of(const MoleculeSet& set) {
   ClassLabels labels;
   if (set.task.kind == TaskKind::regression || set.sparse.targets > 0) return labels;  // a corpus is not stratified
   labels.targets = static_cast<std::size_t>(set.task.num_targets());
-  labels.of.reserve(set.targets.size());
+  labels.classes.reserve(set.targets.size());
   if (set.task.kinds.empty()) {
     labels.add(set.targets);
     return labels;
@@ -131,7 +132,7 @@ std::vector<double> classes_among(const Task& task, std::vector<double> targets)
 
 std::vector<std::vector<std::int64_t>> deal_by_class(const ClassLabels& labels, std::vector<std::int64_t> order,
                                                      const std::vector<std::int64_t>& sizes) {
-  assert(labels.of.size() == order.size() * labels.targets);
+  assert(labels.classes.size() == order.size() * labels.targets);
   return Dealer(labels, std::move(order), sizes).deal();
 }
 

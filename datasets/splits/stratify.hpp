@@ -10,17 +10,17 @@ namespace molgraph {
 
 /// Classes of G molecules for T targets, 4 bytes each.
 struct ClassLabels {
-  std::size_t targets = 0;         ///< T; 0 = no classes
-  std::vector<std::int32_t> of{};  ///< [G, T] class index, -1 = missing
+  std::size_t targets = 0;              ///< T; 0 = no classes
+  std::vector<std::int32_t> classes{};  ///< [G, T] class index, -1 = missing
 
   /// Classes of the molecules `chosen`, in that order.
-  ClassLabels of_some(const std::vector<std::int64_t>& chosen) const;
+  ClassLabels subset(const std::vector<std::int64_t>& chosen) const;
   /// Appends one molecule's targets [T].
   template <class Values>
   void add(const Values& values) {
     for (const auto value : values) {
       const bool known = value == value;  // NOLINT(misc-redundant-expression): false of NaN
-      of.push_back(known ? static_cast<std::int32_t>(value) : std::int32_t{-1});
+      classes.push_back(known ? static_cast<std::int32_t>(value) : std::int32_t{-1});
     }
   }
 };

@@ -51,7 +51,7 @@ std::uint32_t fletcher32(std::span<const std::byte> data) {
   return static_cast<std::uint32_t>(second << 16u | first);
 }
 
-std::size_t most_encoded_bytes(std::size_t raw_bytes) {
+std::size_t max_encoded_bytes(std::size_t raw_bytes) {
   return compressBound(static_cast<uLong>(raw_bytes)) + kChecksumBytes;
 }
 
@@ -63,7 +63,7 @@ std::vector<std::byte> encode_chunk(std::span<const std::byte> raw, std::size_t 
     shuffle_bytes(raw, element_bytes, shuffled);
     raw = shuffled;
   }
-  std::vector<std::byte> packed(most_encoded_bytes(raw.size()));
+  std::vector<std::byte> packed(max_encoded_bytes(raw.size()));
   auto length = static_cast<uLongf>(packed.size() - kChecksumBytes);
   const int status =
       compress2(reinterpret_cast<Bytef*>(packed.data()), &length, reinterpret_cast<const Bytef*>(raw.data()),

@@ -20,7 +20,7 @@ std::vector<std::byte> encode_chunk(std::span<const std::byte> raw, std::size_t 
 bool decode_chunk(std::span<const std::byte> packed, std::size_t element_bytes, std::span<std::byte> raw);
 
 /// Returns the maximum size of an encoded chunk of `raw_bytes`.
-std::size_t most_encoded_bytes(std::size_t raw_bytes);
+std::size_t max_encoded_bytes(std::size_t raw_bytes);
 
 /// Returns Fletcher's sums of 16-bit big-endian words modulo 65,535 in HDF5's form: a sum that is a multiple of 65,535
 /// but not 0 is written as 65,535; an odd last byte is the high byte of a word.

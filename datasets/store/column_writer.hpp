@@ -81,8 +81,8 @@ class ColumnWriter {
     const Session session;
     const int rank = columns_ > 0 ? 2 : 1;
     const auto second = static_cast<hsize_t>(columns_);
-    const hsize_t empty[] = {0, second}, most[] = {H5S_UNLIMITED, second}, chunk[] = {chunk_rows_, second};
-    const Handle space = checked(H5Screate_simple(rank, empty, most), file_, "cannot create " + name_);
+    const hsize_t empty[] = {0, second}, max_extent[] = {H5S_UNLIMITED, second}, chunk[] = {chunk_rows_, second};
+    const Handle space = checked(H5Screate_simple(rank, empty, max_extent), file_, "cannot create " + name_);
     const Handle properties = checked(H5Pcreate(H5P_DATASET_CREATE), file_, "cannot create " + name_);
     const bool shuffled = bytes_of(element_) > 1;
     const bool set = H5Pset_chunk(properties.get(), rank, chunk) >= 0 &&

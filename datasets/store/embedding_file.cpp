@@ -34,7 +34,7 @@ Handle text_type(const std::string& path) {
 }
 
 /// A data set that grows by blocks of rows.
-struct Growing {
+struct GrowingDataset {
   Handle dataset;
   hsize_t columns = 0;  ///< 0 = one-dimensional
   hsize_t rows = 0;
@@ -75,19 +75,20 @@ struct EmbeddingFileWriter::State {
     file.reset();
   }
 
-  Growing make(const char* name, hid_t type, hsize_t columns) {
+  GrowingDataset make(const char* name, hid_t type, hsize_t columns) {
     const int rank = columns > 0 ? 2 : 1;
-    const hsize_t empty[] = {0, columns}, most[] = {H5S_UNLIMITED, columns}, chunk[] = {rows_per_block, columns};
-    const Handle space = checked(H5Screate_simple(rank, empty, most), path, "cannot create a dataspace");
+    const hsize_t empty[] = {0, columns}, max_extent[] = {H5S_UNLIMITED, columns}, chunk[] = {rows_per_block, columns};
+    const Handle space = checked(H5Screate_simple(rank, empty, max_extent), path, "cannot create a dataspace");
     const Handle properties = checked(H5Pcreate(H5P_DATASET_CREATE), path, "cannot create properties");
     check(H5Pset_chunk(properties.get(), rank, chunk), path, "cannot set the chunk size");
     check(H5Pset_obj_track_times(properties.get(), false), path, "cannot set properties");
     if (columns > 0) check(H5Pset_fletcher32(properties.get()), path, "cannot enable checksums");  // readers check them
-    Growing made;
-    made.columns = columns;
-    made.dataset = checked(H5Dcreate2(file.get(), name, type, space.get(), H5P_DEFAULT, properties.get(), H5P_DEFAULT),
-                           path, std::string("cannot create ") + name);
-    return made;
+    GrowingDataset result;
+    result.columns = columns;
+    result.dataset =
+        checked(H5Dcreate2(file.get(), name, type, space.get(), H5P_DEFAULT, properties.get(), H5P_DEFAULT), path,
+                std::string("cannot create ") + name);
+    return result;
   }
 
   void flush() {
@@ -97,9 +98,9 @@ struct EmbeddingFileWriter::State {
     values.append(path, values_type.get(), data, count);
     for (std::size_t t = 0; t < texts.size(); ++t) {
       std::vector<const char*> pointers;
-      for (const std::string& text : waiting[t]) pointers.push_back(text.c_str());
+      for (const std::string& text : pending[t]) pointers.push_back(text.c_str());
       texts[t].append(path, texts_type.get(), pointers.data(), count);
-      waiting[t].clear();
+      pending[t].clear();
     }
     floats.clear();
     halves.clear();
@@ -110,12 +111,12 @@ struct EmbeddingFileWriter::State {
   FloatKind kind;
   AtomicFile out;
   Handle file, values_type, texts_type;
-  Growing values;
-  std::array<Growing, 4> texts;
-  std::size_t rows_per_block = 1, count = 0;  ///< count: waiting rows
+  GrowingDataset values;
+  std::array<GrowingDataset, 4> texts;
+  std::size_t rows_per_block = 1, count = 0;  ///< count: pending rows
   std::vector<float> floats;
   std::vector<std::uint16_t> halves;
-  std::array<std::vector<std::string>, 4> waiting;
+  std::array<std::vector<std::string>, 4> pending;
 };
 
 EmbeddingFileWriter::EmbeddingFileWriter(const std::string& path, std::int64_t columns, FloatKind kind)
@@ -132,7 +133,7 @@ void EmbeddingFileWriter::add_row(std::span<const float> row, const std::string&
     state.floats.insert(state.floats.end(), row.begin(), row.end());
   }
   const std::array<const std::string*, 4> row_texts{&id, &smiles, &status, &reason};
-  for (std::size_t t = 0; t < row_texts.size(); ++t) state.waiting[t].push_back(*row_texts[t]);
+  for (std::size_t t = 0; t < row_texts.size(); ++t) state.pending[t].push_back(*row_texts[t]);
   if (++state.count == state.rows_per_block) state.flush();
 }
 

@@ -8,14 +8,16 @@
 namespace molgraph::store_layout {
 
 void check_graph(const FileContext& file, std::int64_t g, const GraphView& graph, std::vector<std::uint32_t>& keys) {
-  const auto complain = [&](const std::string& what) { damaged(file, "molecule " + std::to_string(g) + ": " + what); };
+  const auto fail = [&](const std::string& what) {
+    throw_damaged(file, "molecule " + std::to_string(g) + ": " + what);
+  };
   const FeatureShape& shape = feature_shape(graph.features);
   for (int a = 0; a < graph.num_atoms; ++a) {
     for (int c = 0; c < shape.atom_columns; ++c) {
       const int value = graph.atoms[a * shape.atom_columns + c];
       if (value >= shape.atom_dims[static_cast<std::size_t>(c)]) {
-        complain("atom " + std::to_string(a) + ", column " + std::to_string(c) + " has the invalid value " +
-                 std::to_string(value));
+        fail("atom " + std::to_string(a) + ", column " + std::to_string(c) + " has the invalid value " +
+             std::to_string(value));
       }
     }
   }
@@ -23,21 +25,21 @@ void check_graph(const FileContext& file, std::int64_t g, const GraphView& graph
   for (int b = 0; b < graph.num_bonds; ++b) {
     const std::int32_t from = graph.bond_atoms[2 * b], to = graph.bond_atoms[2 * b + 1];
     if (from >= graph.num_atoms || to >= graph.num_atoms || from == to) {
-      complain("bond " + std::to_string(b) + " joins atoms " + std::to_string(from) + " and " + std::to_string(to) +
-               " of " + std::to_string(graph.num_atoms));
+      fail("bond " + std::to_string(b) + " joins atoms " + std::to_string(from) + " and " + std::to_string(to) +
+           " of " + std::to_string(graph.num_atoms));
     }
     keys.push_back(static_cast<std::uint32_t>(std::min(from, to)) << 16u |
                    static_cast<std::uint32_t>(std::max(from, to)));
     for (int c = 0; c < shape.bond_columns; ++c) {
       const int value = graph.bonds[b * shape.bond_columns + c];
       if (value >= shape.bond_dims[static_cast<std::size_t>(c)]) {
-        complain("bond " + std::to_string(b) + ", column " + std::to_string(c) + " has the invalid value " +
-                 std::to_string(value));
+        fail("bond " + std::to_string(b) + ", column " + std::to_string(c) + " has the invalid value " +
+             std::to_string(value));
       }
     }
   }
   std::sort(keys.begin(), keys.end());
-  if (std::adjacent_find(keys.begin(), keys.end()) != keys.end()) complain("two bonds join the same atoms");
+  if (std::adjacent_find(keys.begin(), keys.end()) != keys.end()) fail("two bonds join the same atoms");
 }
 
 void check_distances(const FileContext& file, std::int64_t g, const PairRelations& of_bonds,
@@ -48,8 +50,9 @@ void check_distances(const FileContext& file, std::int64_t g, const PairRelation
     for (std::size_t j = i + 1; j < tokens; ++j, ++p)
       if (const std::uint16_t raw = of_bonds.topology[i * tokens + j];
           stored[p] != (raw == kUnreachable ? kUnreachable8 : raw))
-        damaged(file, "molecule " + std::to_string(g) + ": the distance of atoms " + std::to_string(i - 1) + " and " +
-                          std::to_string(j - 1) + ", " + std::to_string(stored[p]) + ", does not match its bonds");
+        throw_damaged(file, "molecule " + std::to_string(g) + ": the distance of atoms " + std::to_string(i - 1) +
+                                " and " + std::to_string(j - 1) + ", " + std::to_string(stored[p]) +
+                                ", does not match its bonds");
 }
 
 void check_target(const FileContext& file, const Task& task, std::size_t index, double value) {
@@ -61,8 +64,8 @@ void check_target(const FileContext& file, const Task& task, std::size_t index, 
     possible = value >= 0 && value < task.classes && value == std::floor(value);
   }
   if (possible) return;
-  damaged(file, "molecule " + std::to_string(index / targets) + ": target '" +
-                    task.names[index % targets].substr(0, 80) + "' has the invalid value " + number_text(value));
+  throw_damaged(file, "molecule " + std::to_string(index / targets) + ": target '" +
+                          task.names[index % targets].substr(0, 80) + "' has the invalid value " + number_text(value));
 }
 
 void check_bounds(const FileContext& file, const MoleculeSet& set) {
@@ -71,8 +74,9 @@ void check_bounds(const FileContext& file, const MoleculeSet& set) {
     const std::int8_t bound = set.bound[i];
     if (bound == 0) continue;
     if (bound < -1 || bound > 1 || set.task.kind_of(i % targets) != TaskKind::regression || std::isnan(set.targets[i]))
-      damaged(file, "molecule " + std::to_string(i / targets) + ": target '" +
-                        set.task.names[i % targets].substr(0, 80) + "' has the invalid bound " + std::to_string(bound));
+      throw_damaged(file, "molecule " + std::to_string(i / targets) + ": target '" +
+                              set.task.names[i % targets].substr(0, 80) + "' has the invalid bound " +
+                              std::to_string(bound));
   }
 }
 

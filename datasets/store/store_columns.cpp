@@ -17,39 +17,39 @@ constexpr std::uint64_t kMaxLinks = 100'000;                  // maximum number 
 
 /// Checks that a type is fixed-length text and returns its length.
 std::size_t text_bytes(const FileContext& file, hid_t type, const std::string& name) {
-  if (H5Tget_class(type) != H5T_STRING || H5Tis_variable_str(type) != 0) damaged(file, name + " is not text");
+  if (H5Tget_class(type) != H5T_STRING || H5Tis_variable_str(type) != 0) throw_damaged(file, name + " is not text");
   const std::size_t bytes = H5Tget_size(type);
-  if (bytes == 0 || bytes > kMaxTextBytes) damaged(file, name + " has an invalid length");
+  if (bytes == 0 || bytes > kMaxTextBytes) throw_damaged(file, name + " has an invalid length");
   return bytes;
 }
 
-std::string until_zero(const char* text, std::size_t most) { return {text, strnlen(text, most)}; }
+std::string until_zero(const char* text, std::size_t max_bytes) { return {text, strnlen(text, max_bytes)}; }
 
 /// `rank` as in why_not_open().
 Handle open_dataset(const FileContext& file, hid_t group, const std::string& name, int rank) {
-  if (!has_child(group, name)) damaged(file, name + " is missing");
+  if (!has_child(group, name)) throw_damaged(file, name + " is missing");
   if (const std::string reason = why_not_open(file.plain, group, name, rank); !reason.empty()) {
-    damaged(file, name + " has " + reason);
+    throw_damaged(file, name + " has " + reason);
   }
   Handle dataset(H5Dopen2(group, name.c_str(), H5P_DEFAULT));
-  if (!dataset.valid()) damaged(file, name + " cannot be opened");
+  if (!dataset.valid()) throw_damaged(file, name + " cannot be opened");
   return dataset;
 }
 
 Handle open_attribute(const FileContext& file, hid_t where, const char* name) {
-  if (H5Aexists(where, name) <= 0) damaged(file, std::string("attribute ") + name + " is missing");
+  if (H5Aexists(where, name) <= 0) throw_damaged(file, std::string("attribute ") + name + " is missing");
   Handle attribute(H5Aopen(where, name, H5P_DEFAULT));
-  if (!attribute.valid()) damaged(file, std::string("attribute ") + name + " cannot be opened");
+  if (!attribute.valid()) throw_damaged(file, std::string("attribute ") + name + " cannot be opened");
   const Handle space(H5Aget_space(attribute.get()));
   if (!space.valid() || H5Sget_simple_extent_npoints(space.get()) != 1) {
-    damaged(file, std::string("attribute ") + name + " is not a single value");
+    throw_damaged(file, std::string("attribute ") + name + " is not a single value");
   }
   return attribute;
 }
 
 }  // namespace
 
-void damaged(const FileContext& file, const std::string& what) {
+void throw_damaged(const FileContext& file, const std::string& what) {
   throw FileError(file.path + ": damaged store: " + what);
 }
 
@@ -60,22 +60,23 @@ bool has_child(hid_t parent, const std::string& name) {
 }
 
 Handle open_group(const FileContext& file, hid_t parent, const std::string& name) {
-  if (!has_child(parent, name)) damaged(file, "group " + name + " is missing");
+  if (!has_child(parent, name)) throw_damaged(file, "group " + name + " is missing");
   Handle group(H5Gopen2(parent, name.c_str(), H5P_DEFAULT));
-  if (!group.valid()) damaged(file, "group " + name + " cannot be opened");
+  if (!group.valid()) throw_damaged(file, "group " + name + " cannot be opened");
   return group;
 }
 
 std::vector<std::string> children(const FileContext& file, hid_t group) {
   H5G_info_t info;
-  if (H5Gget_info(group, &info) < 0 || info.nlinks > kMaxLinks) damaged(file, "a group cannot be listed");
+  if (H5Gget_info(group, &info) < 0 || info.nlinks > kMaxLinks) throw_damaged(file, "a group cannot be listed");
   std::vector<std::string> names;
   for (hsize_t i = 0; i < info.nlinks; ++i) {
     const ssize_t length = H5Lget_name_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, i, nullptr, 0, H5P_DEFAULT);
-    if (length <= 0 || static_cast<std::size_t>(length) > kMaxTextBytes) damaged(file, "a group cannot be listed");
+    if (length <= 0 || static_cast<std::size_t>(length) > kMaxTextBytes)
+      throw_damaged(file, "a group cannot be listed");
     std::vector<char> name(static_cast<std::size_t>(length) + 1, '\0');
     if (H5Lget_name_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, i, name.data(), name.size(), H5P_DEFAULT) < 0) {
-      damaged(file, "a group cannot be listed");
+      throw_damaged(file, "a group cannot be listed");
     }
     names.push_back(until_zero(name.data(), name.size()));
   }
@@ -87,7 +88,7 @@ std::string read_text_attribute(const FileContext& file, hid_t where, const char
   const Handle stored(H5Aget_type(attribute.get()));
   std::vector<char> text(text_bytes(file, stored.get(), name));
   if (H5Aread(attribute.get(), stored.get(), text.data()) < 0)
-    damaged(file, std::string("attribute ") + name + " cannot be read");
+    throw_damaged(file, std::string("attribute ") + name + " cannot be read");
   return as_utf8(until_zero(text.data(), text.size()));  // another writer may use Latin-1
 }
 
@@ -96,7 +97,7 @@ std::int64_t read_number_attribute(const FileContext& file, hid_t where, const c
   const Handle stored(H5Aget_type(attribute.get()));
   std::int64_t value = 0;
   if (H5Tequal(stored.get(), H5T_STD_I64LE) <= 0 || H5Aread(attribute.get(), H5T_NATIVE_INT64, &value) < 0) {
-    damaged(file, std::string("attribute ") + name + " is not a 64-bit integer");
+    throw_damaged(file, std::string("attribute ") + name + " is not a 64-bit integer");
   }
   return value;
 }
@@ -106,15 +107,15 @@ std::vector<std::string> read_texts(const FileContext& file, hid_t group, const 
   const Handle type(H5Dget_type(dataset.get())), space(H5Dget_space(dataset.get()));
   const Handle properties(H5Dget_create_plist(dataset.get()));
   const std::size_t width = text_bytes(file, type.get(), name);
-  if (H5Sget_simple_extent_ndims(space.get()) != 1) damaged(file, std::string(name) + " is not a list");
+  if (H5Sget_simple_extent_ndims(space.get()) != 1) throw_damaged(file, std::string(name) + " is not a list");
   const auto count = static_cast<std::uint64_t>(std::max<hssize_t>(0, H5Sget_simple_extent_npoints(space.get())));
   const bool plain = H5Pget_layout(properties.get()) == H5D_CONTIGUOUS && H5Pget_external_count(properties.get()) == 0;
   if (!plain || count > file.file_bytes / width || (count > 0 && H5Dget_storage_size(dataset.get()) != count * width)) {
-    damaged(file, std::string(name) + " does not match the size of the file");
+    throw_damaged(file, std::string(name) + " does not match the size of the file");
   }
   std::vector<char> flat(count * width);
   if (count > 0 && H5Dread(dataset.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, flat.data()) < 0) {
-    damaged(file, std::string(name) + " cannot be read");
+    throw_damaged(file, std::string(name) + " cannot be read");
   }
   std::vector<std::string> texts;
   for (std::uint64_t t = 0; t < count; ++t) texts.push_back(as_utf8(until_zero(flat.data() + t * width, width)));
@@ -136,24 +137,24 @@ void ColumnReader::check_layout(int columns) {
   const Handle type(H5Dget_type(dataset_.get())), space(H5Dget_space(dataset_.get()));
   const Handle properties(H5Dget_create_plist(dataset_.get()));
   if (!type.valid() || H5Tequal(type.get(), type_of(element_)) <= 0)
-    damaged(*file_, name_ + " has the wrong element type");
+    throw_damaged(*file_, name_ + " has the wrong element type");
   const int rank = columns > 0 ? 2 : 1;
   hsize_t extent[2] = {0, 0}, chunk[2] = {0, 0};
   if (!space.valid() || H5Sget_simple_extent_ndims(space.get()) != rank ||
       H5Sget_simple_extent_dims(space.get(), extent, nullptr) != rank ||
       (columns > 0 && extent[1] != static_cast<hsize_t>(columns))) {
-    damaged(*file_, name_ + " has the wrong shape");
+    throw_damaged(*file_, name_ + " has the wrong shape");
   }
   if (H5Pget_layout(properties.get()) != H5D_CHUNKED || H5Pget_chunk(properties.get(), rank, chunk) != rank ||
       chunk[0] == 0 || chunk[0] > kMaxChunkBytes / row_bytes_ || (columns > 0 && chunk[1] != extent[1])) {
-    damaged(*file_, name_ + " has invalid chunks");
+    throw_damaged(*file_, name_ + " has invalid chunks");
   }
   check_filters(properties.get());
   chunk_rows_ = chunk[0];
   // Prevents allocations for data that the file cannot contain.
   const std::uint64_t stored = H5Dget_storage_size(dataset_.get());
   if (stored > file_->file_bytes || extent[0] > stored * kMaxDeflateRatio / row_bytes_) {
-    damaged(*file_, name_ + " has more rows than its data can contain");
+    throw_damaged(*file_, name_ + " has more rows than its data can contain");
   }
   rows_ = extent[0];
 }
@@ -170,7 +171,7 @@ void ColumnReader::check_filters(hid_t properties) const {
     same = H5Pget_filter2(properties, static_cast<unsigned>(f), &flags, &values, nullptr, 0, nullptr, &config) ==
            expected[f];
   }
-  if (!same) damaged(*file_, name_ + " has unexpected filters");
+  if (!same) throw_damaged(*file_, name_ + " has unexpected filters");
 }
 
 void ColumnReader::decode(std::size_t chunk, std::span<std::byte> to) const {
@@ -180,17 +181,17 @@ void ColumnReader::decode(std::size_t chunk, std::span<std::byte> to) const {
     const hsize_t at[] = {chunk * chunk_rows_, 0};
     hsize_t bytes = 0;
     if (H5Dget_chunk_storage_size(dataset_.get(), at, &bytes) < 0 || bytes == 0 ||
-        bytes > most_encoded_bytes(to.size())) {
-      damaged(*file_, name_ + " has a missing chunk");
+        bytes > max_encoded_bytes(to.size())) {
+      throw_damaged(*file_, name_ + " has a missing chunk");
     }
     packed.resize(bytes);
     std::uint32_t skipped_filters = 0;
     if (H5Dread_chunk(dataset_.get(), H5P_DEFAULT, at, &skipped_filters, packed.data()) < 0 || skipped_filters != 0) {
-      damaged(*file_, name_ + " has a chunk that cannot be read");
+      throw_damaged(*file_, name_ + " has a chunk that cannot be read");
     }
   }
   if (!decode_chunk(packed, bytes_of(element_), to))
-    damaged(*file_, name_ + " has a chunk with a wrong checksum or size");
+    throw_damaged(*file_, name_ + " has a chunk with a wrong checksum or size");
 }
 
 void ColumnReader::read_all(std::byte* to, int threads) const {
@@ -202,9 +203,9 @@ void ColumnReader::read_all(std::byte* to, int threads) const {
     if (rows == chunk_rows_) {
       decode(chunk, {out, chunk_bytes()});
     } else {
-      std::vector<std::byte> whole(chunk_bytes());
-      decode(chunk, whole);
-      std::memcpy(out, whole.data(), rows * row_bytes_);
+      std::vector<std::byte> complete(chunk_bytes());
+      decode(chunk, complete);
+      std::memcpy(out, complete.data(), rows * row_bytes_);
     }
   });
 }
@@ -229,7 +230,7 @@ void ColumnReader::read_some(std::size_t first, std::size_t count, std::byte* to
 
 TextColumnReader::TextColumnReader(const FileContext& file, hid_t group, const std::string& name)
     : bytes(file, group, name, Element::u8), offset(file, group, name + kOffsetSuffix, Element::i64) {
-  if (offset.rows() < 1) damaged(file, name + kOffsetSuffix + " is empty");
+  if (offset.rows() < 1) throw_damaged(file, name + kOffsetSuffix + " is empty");
 }
 
 TextList TextColumnReader::all(const FileContext& file, const std::string& name) const {
@@ -246,13 +247,15 @@ TextList TextColumnReader::all(const FileContext& file, const std::string& name)
 
 void check_offsets(const FileContext& file, const std::string& name, const std::vector<std::int64_t>& offsets,
                    std::int64_t count, std::int64_t total) {
-  if (offsets.size() != static_cast<std::size_t>(count) + 1) damaged(file, name + " has the wrong number of entries");
-  if (offsets.front() != 0) damaged(file, name + " does not begin at 0");
-  const auto falls =
+  if (offsets.size() != static_cast<std::size_t>(count) + 1)
+    throw_damaged(file, name + " has the wrong number of entries");
+  if (offsets.front() != 0) throw_damaged(file, name + " does not begin at 0");
+  const auto decrease =
       std::adjacent_find(offsets.begin(), offsets.end(), [](std::int64_t a, std::int64_t b) { return b < a; });
-  if (falls != offsets.end()) damaged(file, name + " decreases at entry " + std::to_string(falls - offsets.begin()));
+  if (decrease != offsets.end())
+    throw_damaged(file, name + " decreases at entry " + std::to_string(decrease - offsets.begin()));
   if (offsets.back() != total) {
-    damaged(file, name + " ends at " + std::to_string(offsets.back()) + " instead of " + std::to_string(total));
+    throw_damaged(file, name + " ends at " + std::to_string(offsets.back()) + " instead of " + std::to_string(total));
   }
 }
 

@@ -21,7 +21,7 @@ struct FileContext {
   std::uint64_t file_bytes = 0;
 };
 
-[[noreturn]] void damaged(const FileContext& file, const std::string& what);
+[[noreturn]] void throw_damaged(const FileContext& file, const std::string& what);
 
 /// Opens a child of this file. Soft and external links are rejected.
 Handle open_group(const FileContext& file, hid_t parent, const std::string& name);

@@ -60,19 +60,19 @@ std::string check_messages(Bytes messages, int rank) {
     if (bytes > messages.size() - at) return "an object header with a message beyond its end";
     const Bytes body = messages.subspan(at, bytes);
     at += bytes;
-    std::string complaint;
+    std::string problem;
     if (type == kContinuation) return "an object header in several blocks";
     if (type == kLayout) {
       if (layout_seen) return "two layouts";
       layout_seen = true;
-      complaint = check_chunks(body, rank);
+      problem = check_chunks(body, rank);
     }
     if (type == kDataspace) {
       if (space_seen) return "two shapes";
       space_seen = true;
-      complaint = check_dataspace(body, rank);
+      problem = check_dataspace(body, rank);
     }
-    if (!complaint.empty()) return complaint;
+    if (!problem.empty()) return problem;
   }
   if (!layout_seen) return "no layout";
   return space_seen ? "" : "no shape";

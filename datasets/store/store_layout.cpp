@@ -18,7 +18,7 @@ static_assert(std::endian::native == std::endian::little, "stores are little-end
 using Block = std::array<unsigned char, kUserBlock>;
 
 constexpr std::size_t kVersionAt = 16, kSizeAt = 20, kLengthAt = 24, kChecksumAt = 32, kTextAt = 64,
-                      kOwnChecksumAt = 504;
+                      kHeaderChecksumAt = 504;
 constexpr std::string_view kText = "molgraph store of molecules; HDF5 begins at byte 512\n";
 
 template <typename Number>
@@ -33,7 +33,7 @@ Number get(const Block& block, std::size_t at) {
   return value;
 }
 
-std::uint64_t own_checksum(const Block& block) { return XXH3_64bits(block.data(), kOwnChecksumAt); }
+std::uint64_t header_checksum(const Block& block) { return XXH3_64bits(block.data(), kHeaderChecksumAt); }
 
 /// XXH3-64 from the file's position to its end.
 std::uint64_t checksum_of_rest(File& file) {
@@ -64,7 +64,7 @@ void write_user_block(File& file) {
   put(block, kLengthAt, file.size());
   put(block, kChecksumAt, checksum_of_rest(file));
   std::memcpy(block.data() + kTextAt, kText.data(), kText.size());
-  put(block, kOwnChecksumAt, own_checksum(block));
+  put(block, kHeaderChecksumAt, header_checksum(block));
   file.write_at(0, block.data(), block.size());
 }
 
@@ -82,7 +82,7 @@ std::uint64_t check_user_block(File& file) {
     throw FileError(path + ": store format version " + std::to_string(version) + "; this program reads version " +
                     std::to_string(kFormatVersion) + ": featurise the source again");
   }
-  if (get<std::uint64_t>(block, kOwnChecksumAt) != own_checksum(block)) {
+  if (get<std::uint64_t>(block, kHeaderChecksumAt) != header_checksum(block)) {
     throw FileError(path + ": damaged store: wrong header checksum");
   }
   const auto written = get<std::uint64_t>(block, kLengthAt);

@@ -76,7 +76,7 @@ void Store::State::open_file() {
 
 void Store::State::read_attributes(hid_t root) {
   if (const auto version = read_number_attribute(context, root, "format_version"); version != kFormatVersion) {
-    damaged(context, "the attribute format_version is " + std::to_string(version));
+    throw_damaged(context, "the attribute format_version is " + std::to_string(version));
   }
   try {
     summary.featurizer = FeaturizerOptions::from_canonical_text(read_text_attribute(context, root, "featurizer"));
@@ -85,7 +85,8 @@ void Store::State::read_attributes(hid_t root) {
     throw FileError(what.starts_with(context.path) ? what : context.path + ": " + what);
   }
   if (const auto hash = read_text_attribute(context, root, "featurizer_hash"); hash != summary.featurizer.hash()) {
-    damaged(context, "the hash of its featuriser, " + hash.substr(0, 32) + ", does not match the featuriser's text");
+    throw_damaged(context,
+                  "the hash of its featuriser, " + hash.substr(0, 32) + ", does not match the featuriser's text");
   }
   summary.source.rdkit_version = read_text_attribute(context, root, "rdkit_version");
   summary.source.name = read_text_attribute(context, root, "source_name");
@@ -102,9 +103,9 @@ Task Store::State::read_task(hid_t root) const {
   try {
     task.kind = task_kind_from_string(kind);
   } catch (const UsageError&) {
-    damaged(context, "unknown task kind '" + kind.substr(0, 40) + "'");
+    throw_damaged(context, "unknown task kind '" + kind.substr(0, 40) + "'");
   }
-  if (read_text_attribute(context, root, "task") != kind) damaged(context, "the attributes task and kind differ");
+  if (read_text_attribute(context, root, "task") != kind) throw_damaged(context, "the attributes task and kind differ");
   const std::int64_t classes = read_number_attribute(context, group.get(), "classes");
   task.names = read_texts(context, group.get(), "names");
   task.units = read_texts(context, group.get(), "units");
@@ -113,16 +114,16 @@ Task Store::State::read_task(hid_t root) const {
   const std::int64_t labels = task.kind == TaskKind::binary || mixed ? 2 : classes;
   for (const std::string& one : mixed ? read_texts(context, group.get(), "kinds") : std::vector<std::string>()) {
     if (one != "regression" && one != "binary")
-      damaged(context, "a target of the unknown kind '" + one.substr(0, 40) + "'");
+      throw_damaged(context, "a target of the unknown kind '" + one.substr(0, 40) + "'");
     task.kinds.push_back(task_kind_from_string(one));
   }
   if (mixed &&
       (task.kinds.size() != task.names.size() || !task.has(TaskKind::regression) || !task.has(TaskKind::binary)))
-    damaged(context, "targets and their kinds are inconsistent");
+    throw_damaged(context, "targets and their kinds are inconsistent");
   if (classes < 0 || classes > kMaxStoredClasses || (multiclass && classes < 1) || task.names.size() > kMaxTargets ||
       task.units.size() != task.names.size() ||
       (!task.class_labels.empty() && static_cast<std::int64_t>(task.class_labels.size()) != labels)) {
-    damaged(context, "targets, units, classes and their labels are inconsistent");
+    throw_damaged(context, "targets, units, classes and their labels are inconsistent");
   }
   task.classes = static_cast<int>(classes);
   return task;
@@ -136,7 +137,7 @@ void Store::State::open_molecules(hid_t root) {
   id = TextColumnReader(context, molecules.get(), "id");
   if (has_child(molecules.get(), "weight")) {
     weight = ColumnReader(context, molecules.get(), "weight", Element::f32);
-    if (weight.rows() != row.rows()) damaged(context, "molecules/weight has the wrong number of rows");
+    if (weight.rows() != row.rows()) throw_damaged(context, "molecules/weight has the wrong number of rows");
   }
   const Handle atom_group = open_group(context, root, "atoms"), bond_group = open_group(context, root, "bonds");
   atoms = ColumnReader(context, atom_group.get(), "features", Element::u8, shape.atom_columns);
@@ -152,7 +153,7 @@ void Store::State::open_molecules(hid_t root) {
   summary.bonds = bonds.rows();
   summary.pairs = distance.valid() ? distance.rows() : 0;
   if (smiles.rows() != row.rows() || id.rows() != row.rows() || bond_atoms.rows() != bonds.rows()) {
-    damaged(context, "the columns differ in length");
+    throw_damaged(context, "the columns differ in length");
   }
   atom_offset_column = ColumnReader(context, molecules.get(), "atom_offset", Element::i64);
   bond_offset_column = ColumnReader(context, molecules.get(), "bond_offset", Element::i64);
@@ -162,7 +163,7 @@ void Store::State::open_molecules(hid_t root) {
 void Store::State::open_inputs(hid_t root) {
   const bool descriptors = summary.featurizer.descriptors == DescriptorSet::rdkit;
   if (!has_child(root, kInputsGroup)) {
-    if (descriptors) damaged(context, "the descriptors are missing");
+    if (descriptors) throw_damaged(context, "the descriptors are missing");
     return;
   }
   const Handle group = open_group(context, root, kInputsGroup);
@@ -170,9 +171,9 @@ void Store::State::open_inputs(hid_t root) {
   const auto computed = descriptor_names();
   if (names.empty() || names.size() > kMaxTargets ||
       (descriptors && (names.size() < computed.size() || !std::equal(computed.begin(), computed.end(), names.begin()))))
-    damaged(context, "inputs/names is empty, too long or does not match this version's descriptors");
+    throw_damaged(context, "inputs/names is empty, too long or does not match this version's descriptors");
   inputs = ColumnReader(context, group.get(), "values", Element::f32, static_cast<int>(names.size()));
-  if (inputs.rows() != row.rows()) damaged(context, "inputs/values has the wrong number of rows");
+  if (inputs.rows() != row.rows()) throw_damaged(context, "inputs/values has the wrong number of rows");
 }
 
 /// Opens targets, inputs, splits and rejected rows.
@@ -180,10 +181,10 @@ void Store::State::open_rest(hid_t root) {
   const Handle target_group = open_group(context, root, "targets");
   if (const int count = summary.task.num_targets(); count > 0) {
     targets = ColumnReader(context, target_group.get(), "values", Element::f64, count);
-    if (targets.rows() != row.rows()) damaged(context, "targets/values has the wrong number of rows");
+    if (targets.rows() != row.rows()) throw_damaged(context, "targets/values has the wrong number of rows");
     if (has_child(target_group.get(), "bound")) {
       bound = ColumnReader(context, target_group.get(), "bound", Element::i8, count);
-      if (bound.rows() != row.rows()) damaged(context, "targets/bound has the wrong number of rows");
+      if (bound.rows() != row.rows()) throw_damaged(context, "targets/bound has the wrong number of rows");
     }
   }
   open_inputs(root);
@@ -202,7 +203,7 @@ void Store::State::open_rest(hid_t root) {
   rejected_reason = TextColumnReader(context, rejected.get(), "reason");
   summary.rejected = rejected_row.rows();
   for (const TextColumnReader* texts : {&rejected_text, &rejected_status, &rejected_reason}) {
-    if (texts->rows() != summary.rejected) damaged(context, "the columns of rejected rows differ in length");
+    if (texts->rows() != summary.rejected) throw_damaged(context, "the columns of rejected rows differ in length");
   }
 }
 
@@ -215,12 +216,12 @@ void Store::State::check_molecule_offsets() const {
     const std::int64_t pairs = summary.has_pairs && n <= kMaxStoredPairAtoms ? n * (n - 1) / 2 : 0;
     // Without duplicate bonds, n atoms have at most n (n - 1) / 2 bonds.
     if (n < 1 || n > kMaxAtoms || m > n * (n - 1) / 2) {
-      damaged(context, "molecule " + std::to_string(g) + " has " + std::to_string(n) + " atoms and " +
-                           std::to_string(m) + " bonds");
+      throw_damaged(context, "molecule " + std::to_string(g) + " has " + std::to_string(n) + " atoms and " +
+                                 std::to_string(m) + " bonds");
     }
     if (pair_offset[g + 1] - pair_offset[g] != pairs) {
-      damaged(context, "molecule " + std::to_string(g) + " with " + std::to_string(n) + " atoms has " +
-                           std::to_string(pair_offset[g + 1] - pair_offset[g]) + " pairs");
+      throw_damaged(context, "molecule " + std::to_string(g) + " with " + std::to_string(n) + " atoms has " +
+                                 std::to_string(pair_offset[g + 1] - pair_offset[g]) + " pairs");
     }
   }
 }
@@ -241,8 +242,8 @@ std::map<std::string, Split> Store::State::load_splits() const {
       *parts[p] = columns.parts[p].all<std::int64_t>();
       for (const std::int64_t g : *parts[p]) {
         if (g < 0 || g >= summary.molecules) {
-          damaged(context, "split '" + columns.name.substr(0, 80) + "' contains molecule " + std::to_string(g) +
-                               ", but the number of molecules is " + std::to_string(summary.molecules));
+          throw_damaged(context, "split '" + columns.name.substr(0, 80) + "' contains molecule " + std::to_string(g) +
+                                     ", but the number of molecules is " + std::to_string(summary.molecules));
         }
       }
     }
@@ -256,7 +257,7 @@ std::vector<RejectedRow> Store::State::load_rejected() const {
   auto reasons = rejected_reason.all(context, "reason");
   std::vector<RejectedRow> result;
   for (std::size_t r = 0; r < rows.size(); ++r) {
-    if (rows[r] < 0) damaged(context, "a rejected row has a negative number");
+    if (rows[r] < 0) throw_damaged(context, "a rejected row has a negative number");
     result.push_back({rows[r], texts[r], status[r], reasons[r]});
   }
   return result;
@@ -274,7 +275,7 @@ MoleculeSet Store::State::load() const {
   set.bond_atoms = bond_atoms.all<std::uint16_t>();
   set.row = row.all<std::int64_t>();
   if (std::any_of(set.row.begin(), set.row.end(), [](std::int64_t r) { return r < 0; }))
-    damaged(context, "row contains a negative number");
+    throw_damaged(context, "row contains a negative number");
   set.id = id.all(context, "id");
   set.smiles = smiles.all(context, "smiles");
   set.targets = load_targets();
@@ -284,7 +285,8 @@ MoleculeSet Store::State::load() const {
   check_bounds(context, set);
   if (weight.valid()) set.weight = weight.all<float>();
   for (const float value : set.weight)
-    if (!(value >= 0 && std::isfinite(value))) damaged(context, "a molecule has the weight " + number_text(value));
+    if (!(value >= 0 && std::isfinite(value)))
+      throw_damaged(context, "a molecule has the weight " + number_text(value));
   set.splits = load_splits();
   set.rejected = load_rejected();
   constexpr std::int64_t piece = 4096;

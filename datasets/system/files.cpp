@@ -32,14 +32,14 @@ constexpr std::size_t kMaxPerCall = std::size_t{1} << 30;  // Linux transfers at
 constexpr std::string_view kTemporary = ".part.";
 
 /// Creates a file called `prefix` + process id + number (returned in `name`) with the usual permissions of new files.
-int make_temporary(const std::string& prefix, std::string& name, const std::string& wanted) {
+int make_temporary(const std::string& prefix, std::string& name, const std::string& output_path) {
   static std::atomic<unsigned> next{0};
   int descriptor = -1;
   do {
     name = prefix + std::to_string(::getpid()) + "." + std::to_string(next++);
     descriptor = ::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   } while (descriptor < 0 && errno == EEXIST);
-  if (descriptor < 0) fail(wanted, "cannot write");
+  if (descriptor < 0) fail(output_path, "cannot write");
   return descriptor;
 }
 
@@ -96,7 +96,7 @@ File File::open(const std::string& path) {
   return file;
 }
 
-File File::unnamed_beside(const std::string& path) {
+File File::open_unnamed_near(const std::string& path) {
   std::string name;
   const int descriptor = make_temporary(path + std::string(kTemporary), name, path);
   ::unlink(name.c_str());
@@ -177,7 +177,7 @@ void File::close() {
   if (::close(std::exchange(descriptor_, -1)) != 0) fail(path_, "cannot write");
 }
 
-bool is_left_behind(std::string_view name) {
+bool is_orphaned_temporary(std::string_view name) {
   const auto at = name.rfind(kTemporary);
   if (at == std::string_view::npos || at == 0) return false;
   const std::string_view numbers = name.substr(at + kTemporary.size());

@@ -10,7 +10,7 @@ namespace molgraph {
 
 /// True for a temporary name of AtomicFile or write_file_atomically(), NAME.part.PROCESS.NUMBER, if no process with
 /// that number is running on this machine.
-bool is_left_behind(std::string_view name);
+bool is_orphaned_temporary(std::string_view name);
 
 /// Writes the whole text to a temporary file in the folder of `path`, flushes it to disk and renames it. Throws
 /// FileError.
@@ -33,7 +33,7 @@ class File {
   /// Opens an existing regular file read-only.
   static File open(const std::string& path);
   /// Opens an unnamed file for reading and writing in the folder of `path`. It disappears with the process.
-  static File unnamed_beside(const std::string& path);
+  static File open_unnamed_near(const std::string& path);
 
   ~File();
   File(File&& other) noexcept;

@@ -10,10 +10,10 @@
 namespace molgraph {
 namespace {
 
-bool names(const std::string& controllers, const std::string& wanted) {
+bool has_controller(const std::string& controllers, const std::string& expected) {
   std::istringstream list(controllers);
   for (std::string name; std::getline(list, name, ',');)
-    if (name == wanted) return true;
+    if (name == expected) return true;
   return false;
 }
 
@@ -27,7 +27,7 @@ std::vector<std::string> control_groups(const std::string& controller) {
     if (first == std::string::npos || second == std::string::npos) continue;
     const std::string controllers = line.substr(first + 1, second - first - 1);  // "cpu,cpuacct"; empty in v2
     const bool v2 = controllers.empty();
-    if (!v2 && !names(controllers, controller)) continue;
+    if (!v2 && !has_controller(controllers, controller)) continue;
     const std::string root = v2 ? "/sys/fs/cgroup" : "/sys/fs/cgroup/" + controller;
     std::string group = line.substr(second + 1);
     while (true) {  // up to the root, because the limits of all ancestors apply
@@ -40,17 +40,17 @@ std::vector<std::string> control_groups(const std::string& controller) {
 }
 
 double machine_memory() {
-  double least = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
+  double min_bytes = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
   rlimit space{};
   if (::getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY)
-    least = std::min(least, static_cast<double>(space.rlim_cur));
+    min_bytes = std::min(min_bytes, static_cast<double>(space.rlim_cur));
   for (const std::string& folder : control_groups("memory")) {
     for (const char* file : {"/memory.max", "/memory.limit_in_bytes"}) {  // "max" is not a number
       std::ifstream in(folder + file);
-      if (double bytes = 0; in >> bytes && bytes > 0) least = std::min(least, bytes);
+      if (double bytes = 0; in >> bytes && bytes > 0) min_bytes = std::min(min_bytes, bytes);
     }
   }
-  return least;
+  return min_bytes;
 }
 
 }  // namespace molgraph

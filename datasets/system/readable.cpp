@@ -70,8 +70,8 @@ std::string with_thousands(std::int64_t value) {
   const std::string digits = std::to_string(value);
   std::string text;
   for (std::size_t i = 0; i < digits.size(); ++i) {
-    const bool behind_digit = i > 0 && digits[i - 1] != '-';
-    if (behind_digit && (digits.size() - i) % 3 == 0) text += ',';
+    const bool after_digit = i > 0 && digits[i - 1] != '-';
+    if (after_digit && (digits.size() - i) % 3 == 0) text += ',';
     text += digits[i];
   }
   return text;
@@ -125,14 +125,14 @@ std::string closest_word(const std::string& word, const std::vector<std::string>
   constexpr std::size_t kLongestWord = 100;  // longer words are not misspelt flags, and comparing them is slow
   if (word.size() > kLongestWord) return {};
   std::string best;
-  std::size_t least = std::max<std::size_t>(2, word.size() / 3) + 1;
+  std::size_t min_distance = std::max<std::size_t>(2, word.size() / 3) + 1;
   for (const std::string& candidate : candidates) {
     // A prefix of at least three letters counts like one wrong letter: "--thr" is a prefix of a flag, "--epoch-number"
     // is not.
-    const bool begins = word.size() >= 3 && candidate.rfind(word, 0) == 0;
-    const std::size_t distance = begins ? 1 : edit_distance(word, candidate);
-    if (distance < least) {
-      least = distance;
+    const bool is_prefix = word.size() >= 3 && candidate.rfind(word, 0) == 0;
+    const std::size_t distance = is_prefix ? 1 : edit_distance(word, candidate);
+    if (distance < min_distance) {
+      min_distance = distance;
       best = candidate;
     }
   }

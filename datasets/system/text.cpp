@@ -10,7 +10,7 @@ namespace molgraph {
 namespace {
 
 template <typename... Format>
-std::string written(Format... format) {
+std::string formatted(Format... format) {
   char text[64];
   return {text, std::to_chars(text, text + sizeof text, format...).ptr};
 }
@@ -33,10 +33,10 @@ std::string lower(std::string_view text) {
   return result;
 }
 
-std::string list_of(const std::vector<std::string>& items, std::size_t most) {
+std::string list_of(const std::vector<std::string>& items, std::size_t max_items) {
   std::string result;
-  for (std::size_t i = 0; i < std::min(items.size(), most); ++i) result += (i ? ", " : "") + items[i];
-  if (items.size() > most) result += " ... and " + std::to_string(items.size() - most) + " more";
+  for (std::size_t i = 0; i < std::min(items.size(), max_items); ++i) result += (i ? ", " : "") + items[i];
+  if (items.size() > max_items) result += " ... and " + std::to_string(items.size() - max_items) + " more";
   return result;
 }
 
@@ -49,19 +49,20 @@ std::string now_utc() {
   return text;
 }
 
-std::string number_text(float value) { return std::isnan(value) ? "nan" : written(value); }
-std::string number_text(double value) { return std::isnan(value) ? "nan" : written(value); }
+std::string number_text(float value) { return std::isnan(value) ? "nan" : formatted(value); }
+std::string number_text(double value) { return std::isnan(value) ? "nan" : formatted(value); }
 
 std::string number_text(double value, double unit) {
   constexpr double kStep = std::numeric_limits<float>::epsilon();  // spacing of floats of size 1
   constexpr double kLarge = 8;                                     // three bits of the float would be lost
   const auto rounded = static_cast<float>(value);
   if (!std::isfinite(rounded) || rounded == 0) return number_text(rounded);
-  const double own_step = std::nextafter(std::abs(rounded), std::numeric_limits<float>::infinity()) - std::abs(rounded);
-  if (!(unit * kStep * kLarge < own_step) || unit <= 0) return number_text(rounded);
+  const double float_step =
+      std::nextafter(std::abs(rounded), std::numeric_limits<float>::infinity()) - std::abs(rounded);
+  if (!(unit * kStep * kLarge < float_step) || unit <= 0) return number_text(rounded);
   const int digits = decimal_exponent(value) - decimal_exponent(unit * kStep) + 1;
   constexpr int kMax = std::numeric_limits<double>::max_digits10 - 1;  // the last digit of a double is noise
-  return written(value, std::chars_format::general, std::clamp(digits, 1, kMax));
+  return formatted(value, std::chars_format::general, std::clamp(digits, 1, kMax));
 }
 
 double number_of_digits(float value) {

@@ -11,8 +11,8 @@ namespace molgraph {
 std::string_view trim(std::string_view text);
 /// Converts ASCII letters to lower case; other bytes are unchanged.
 std::string lower(std::string_view text);
-/// Returns "a, b, c"; at most `most` items, then "... and N more".
-std::string list_of(const std::vector<std::string>& items, std::size_t most = 30);
+/// Returns "a, b, c"; at most `max_items` items, then "... and N more".
+std::string list_of(const std::vector<std::string>& items, std::size_t max_items = 30);
 /// Returns the current time as ISO 8601 in UTC: "2026-11-22T05:10:00Z".
 std::string now_utc();
 

@@ -25,7 +25,7 @@ bool read_number(const std::string& text, T& value, std::errc& problem) {
   return stop == end && (code == std::errc() || code == std::errc::result_out_of_range);
 }
 
-std::string outside(const std::string& text, const NumberRange& range) {
+std::string range_problem(const std::string& text, const NumberRange& range) {
   return "'" + text + "' is out of range; give " + range_text(range);
 }
 
@@ -35,7 +35,7 @@ std::string problem_in(const std::string& text, const WholeRange& range) {
   std::int64_t value = 0;
   std::errc code{};
   if (!read_number(text, value, code)) return "'" + text + "' is not a whole number; give " + range_text(range);
-  return code == std::errc() && value >= range.least && value <= range.most ? "" : outside(text, range);
+  return code == std::errc() && value >= range.least && value <= range.most ? "" : range_problem(text, range);
 }
 
 std::string problem_in(const std::string& text, const RealRange& range) {
@@ -43,10 +43,10 @@ std::string problem_in(const std::string& text, const RealRange& range) {
   std::errc code{};
   if (!read_number(text, value, code) || std::isnan(value))
     return "'" + text + "' is not a number; give " + range_text(range);
-  if (code != std::errc()) return outside(text, range);  // 1e999, 1e-999
+  if (code != std::errc()) return range_problem(text, range);  // 1e999, 1e-999
   const bool low = range.above ? value > range.least : value >= range.least;
   const bool high = range.below ? value < range.most : value <= range.most;
-  return low && high ? "" : outside(text, range);
+  return low && high ? "" : range_problem(text, range);
 }
 
 }  // namespace
@@ -76,8 +76,9 @@ std::string word_list(const std::vector<std::string>& words) {
 
 std::string word_problem(const std::string& text, const std::vector<std::string>& words) {
   if (words.empty() || std::find(words.begin(), words.end(), text) != words.end()) return {};
-  const std::string meant = closest_word(text, words);
-  return "'" + text + "' is not one of " + word_list(words) + (meant.empty() ? "" : "; did you mean " + meant + "?");
+  const std::string suggestion = closest_word(text, words);
+  return "'" + text + "' is not one of " + word_list(words) +
+         (suggestion.empty() ? "" : "; did you mean " + suggestion + "?");
 }
 
 }  // namespace molgraph

@@ -96,16 +96,16 @@ void ColumnStats::add(std::string_view cell, const std::string& file, std::int64
   const auto measured = number ? std::nullopt : measured_number(cell);
   if (number || measured) {
     const double value = number ? *number : measured->number;
-    const std::string_view its_unit = measured ? std::string_view(measured->unit) : std::string_view();
+    const std::string_view cell_unit = measured ? std::string_view(measured->unit) : std::string_view();
     if (measured && measured->bound != 0) ++censored, keep_first(first_censored);
-    else if (measured && measured->sign.empty() && !its_unit.empty()) ++with_unit;
+    else if (measured && measured->sign.empty() && !cell_unit.empty()) ++with_unit;
     else ++numbers;
     if (measured && measured->approximate && measured->bound == 0) ++approximate, keep_first(first_approximate);
     const bool is_limit = measured && measured->bound != 0;
-    if (!its_unit.empty()) {
+    if (!cell_unit.empty()) {
       keep_first(first_unit);
-      if (unit.empty()) unit = its_unit;
-      else if (unit != its_unit) keep_first(other_unit);
+      if (unit.empty()) unit = cell_unit;
+      else if (unit != cell_unit) keep_first(other_unit);
     } else if (!is_limit && value != 0) {
       keep_first(first_bare);
     }
@@ -130,9 +130,9 @@ void ColumnStats::add(std::string_view cell, const std::string& file, std::int64
   is_constant = is_constant && first_value == cell.substr(0, kMaxText);
   is_whole = is_whole && number && std::abs(*number) < 1e15 && *number == std::floor(*number);
   if (is_whole) {
-    least = filled == 1 ? *number : std::min(least, *number);
-    most = filled == 1 ? *number : std::max(most, *number);
-    if (is_judged && !repeats && whole.size() < kMaxDistinctChecked)
+    min_whole = filled == 1 ? *number : std::min(min_whole, *number);
+    max_whole = filled == 1 ? *number : std::max(max_whole, *number);
+    if (checks_distinct && !repeats && whole.size() < kMaxDistinctChecked)
       repeats = !whole.insert(static_cast<std::int64_t>(*number)).second;
   }
   if (!is_whole || repeats) whole = {};

@@ -49,8 +49,8 @@ struct ColumnStats {
   std::string name;
   bool keep_labels = false;  ///< true: gathers all `labels`; false: up to three labels of cells that are not numbers
   bool is_watched = false;   ///< only for a hint, never a target
-  bool is_judged = false;    ///< compares its whole numbers with each other
-  std::string descriptor{};  ///< name of the descriptor that equals the column, "" = none
+  bool checks_distinct = false;  ///< compares its whole numbers with each other
+  std::string descriptor{};      ///< name of the descriptor that equals the column, "" = none
   std::int64_t rows = 0, filled = 0;
 
   // Numbers and limits.
@@ -88,10 +88,10 @@ struct ColumnStats {
   std::string first_value{};
   std::unordered_set<std::int64_t> whole{};  ///< the first 1,024 values, while they are whole and distinct
   bool repeats = false;                      ///< two of these values are equal
-  double least = 0, most = 0;                ///< range of the whole numbers
+  double min_whole = 0, max_whole = 0;       ///< range of the whole numbers
 
   /// Considers only the first values.
-  bool are_all_different() const { return is_judged && is_whole && !repeats; }
+  bool are_all_different() const { return checks_distinct && is_whole && !repeats; }
   bool is_binary() const { return filled > 0 && !first_not_binary.exists(); }
   /// True if every exact number other than 0 has the same unit.
   bool has_one_unit() const { return with_unit > 0 && !other_unit.exists() && !first_bare.exists(); }

@@ -11,43 +11,43 @@ namespace {
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /// Consumes text from its front.
-struct Pieces {
-  std::string_view left;
+struct DateScanner {
+  std::string_view rest;
 
   /// Consumes a number with exactly this many digits; -1 if there is none.
   int digits(std::size_t count) {
-    if (left.size() < count) return -1;
+    if (rest.size() < count) return -1;
     int value = 0;
     for (std::size_t i = 0; i < count; ++i) {
-      if (!is_digit(left[i])) return -1;
-      value = 10 * value + (left[i] - '0');
+      if (!is_digit(rest[i])) return -1;
+      value = 10 * value + (rest[i] - '0');
     }
-    left.remove_prefix(count);
+    rest.remove_prefix(count);
     return value;
   }
-  bool sign(char c) {
-    if (left.empty() || left.front() != c) return false;
-    left.remove_prefix(1);
+  bool consume(char c) {
+    if (rest.empty() || rest.front() != c) return false;
+    rest.remove_prefix(1);
     return true;
   }
   /// Consumes a fraction such as ".25"; 0 if there is none.
   std::optional<double> fraction() {
-    if (!sign('.')) return 0.0;
+    if (!consume('.')) return 0.0;
     double value = 0, unit = 0.1;
-    if (left.empty() || !is_digit(left.front())) return std::nullopt;
-    for (; !left.empty() && is_digit(left.front()); left.remove_prefix(1), unit /= 10)
-      value += unit * (left.front() - '0');
+    if (rest.empty() || !is_digit(rest.front())) return std::nullopt;
+    for (; !rest.empty() && is_digit(rest.front()); rest.remove_prefix(1), unit /= 10)
+      value += unit * (rest.front() - '0');
     return value;
   }
 };
 
 /// Consumes "08:00", "08:00:30" or "08:00:30.5" and returns the seconds since midnight. 24:00 is the end of the day,
 /// :60 a leap second.
-std::optional<double> time_of_day(Pieces& text) {
+std::optional<double> time_of_day(DateScanner& text) {
   const int hour = text.digits(2);
-  const int minute = text.sign(':') ? text.digits(2) : -1;
+  const int minute = text.consume(':') ? text.digits(2) : -1;
   double second = 0;
-  if (text.sign(':')) {
+  if (text.consume(':')) {
     const int whole = text.digits(2);
     const auto fraction = text.fraction();
     if (whole < 0 || whole > 60 || !fraction) return std::nullopt;
@@ -59,18 +59,18 @@ std::optional<double> time_of_day(Pieces& text) {
 }
 
 /// Consumes "Z", " UTC", "+02:00", " -0530" or nothing and returns the seconds east of Greenwich.
-std::optional<double> zone(Pieces& text) {
-  while (text.left.starts_with(' ')) text.left.remove_prefix(1);
-  if (text.left == "UTC" || text.left == "GMT") {
-    text.left = {};
+std::optional<double> zone_offset(DateScanner& text) {
+  while (text.rest.starts_with(' ')) text.rest.remove_prefix(1);
+  if (text.rest == "UTC" || text.rest == "GMT") {
+    text.rest = {};
     return 0.0;
   }
-  if (text.left.empty() || text.sign('Z')) return 0.0;
-  const bool west = text.left.front() == '-';
-  if (!text.sign('+') && !text.sign('-')) return std::nullopt;
+  if (text.rest.empty() || text.consume('Z')) return 0.0;
+  const bool west = text.rest.front() == '-';
+  if (!text.consume('+') && !text.consume('-')) return std::nullopt;
   const int hours = text.digits(2);
-  text.sign(':');
-  const int minutes = text.left.empty() ? 0 : text.digits(2);
+  text.consume(':');
+  const int minutes = text.rest.empty() ? 0 : text.digits(2);
   if (hours < 0 || hours > 14 || minutes < 0 || minutes > 59) return std::nullopt;
   return (west ? -60.0 : 60.0) * (60 * hours + minutes);
 }
@@ -78,28 +78,28 @@ std::optional<double> zone(Pieces& text) {
 }  // namespace
 
 bool looks_like_date(std::string_view cell) {
-  Pieces text{trim(cell)};
-  return text.digits(4) >= 0 && text.sign('-') && text.digits(2) >= 0 && text.sign('-') && text.digits(2) >= 0;
+  DateScanner text{trim(cell)};
+  return text.digits(4) >= 0 && text.consume('-') && text.digits(2) >= 0 && text.consume('-') && text.digits(2) >= 0;
 }
 
 std::optional<double> seconds_of_date(std::string_view cell) {
   if (!looks_like_date(cell)) return std::nullopt;
-  Pieces text{trim(cell)};
+  DateScanner text{trim(cell)};
   const int year = text.digits(4);
-  text.sign('-');
+  text.consume('-');
   const int month = text.digits(2);
-  text.sign('-');
+  text.consume('-');
   const int day = text.digits(2);
   const std::chrono::year_month_day date{std::chrono::year(year), std::chrono::month(static_cast<unsigned>(month)),
                                          std::chrono::day(static_cast<unsigned>(day))};
   if (!date.ok()) return std::nullopt;
   const double midnight = 86400.0 * std::chrono::sys_days(date).time_since_epoch().count();
-  if (text.left.empty()) return midnight;
-  if (!text.sign('T') && !text.sign(' ')) return std::nullopt;
+  if (text.rest.empty()) return midnight;
+  if (!text.consume('T') && !text.consume(' ')) return std::nullopt;
   const auto time = time_of_day(text);
-  const auto east = time ? zone(text) : std::nullopt;
-  if (!east || !text.left.empty()) return std::nullopt;
-  return midnight + *time - *east;
+  const auto offset = time ? zone_offset(text) : std::nullopt;
+  if (!offset || !text.rest.empty()) return std::nullopt;
+  return midnight + *time - *offset;
 }
 
 }  // namespace molgraph

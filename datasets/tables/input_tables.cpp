@@ -54,7 +54,7 @@ std::vector<std::string> expand_inputs(const std::vector<std::string>& inputs) {
   return paths;
 }
 
-std::string content_mark(const std::string& path) {
+std::string content_fingerprint(const std::string& path) {
   constexpr std::uint64_t kEnd = 64u << 10u;
   File file = File::open(path);
   const std::uint64_t size = file.size();
@@ -65,7 +65,7 @@ std::string content_mark(const std::string& path) {
 }
 
 std::string fingerprint_of(const std::string& path) {
-  return fs::path(path).filename().string() + ", " + content_mark(path);
+  return fs::path(path).filename().string() + ", " + content_fingerprint(path);
 }
 
 InputTables::InputTables(const std::vector<std::string>& inputs, const TableOptions& options)
@@ -88,19 +88,19 @@ InputTables::InputTables(const std::vector<std::string>& inputs, const TableOpti
 void InputTables::open(std::size_t table) {
   reader_ = std::make_unique<TableReader>(paths_[table], options_);
   table_ = table;
-  place_.clear();
-  const std::vector<std::string>& own = reader_->columns();
-  if (own == columns_) return;
-  std::vector<std::string> theirs = own, ours = columns_;
-  std::ranges::sort(theirs);
-  std::ranges::sort(ours);
-  if (theirs != ours || std::ranges::adjacent_find(ours) != ours.end()) {
-    throw DataError(paths_[table] + ": the columns are " + list_of(own) + ", but those of " + paths_[0] + " are " +
-                    list_of(columns_));
+  column_index_.clear();
+  const std::vector<std::string>& table_columns = reader_->columns();
+  if (table_columns == columns_) return;
+  std::vector<std::string> sorted_table = table_columns, sorted_expected = columns_;
+  std::ranges::sort(sorted_table);
+  std::ranges::sort(sorted_expected);
+  if (sorted_table != sorted_expected || std::ranges::adjacent_find(sorted_expected) != sorted_expected.end()) {
+    throw DataError(paths_[table] + ": the columns are " + list_of(table_columns) + ", but those of " + paths_[0] +
+                    " are " + list_of(columns_));
   }
   std::unordered_map<std::string_view, std::size_t> places;
   for (std::size_t c = 0; c < columns_.size(); ++c) places.emplace(columns_[c], c);
-  for (const std::string& name : own) place_.push_back(places.at(name));
+  for (const std::string& name : table_columns) column_index_.push_back(places.at(name));
 }
 
 bool InputTables::next(TableRow& row) {
@@ -109,9 +109,9 @@ bool InputTables::next(TableRow& row) {
     open(table_ + 1);
   }
   ++number_;
-  if (!place_.empty()) {
+  if (!column_index_.empty()) {
     std::vector<std::string> cells(columns_.size());
-    for (std::size_t c = 0; c < cells.size(); ++c) cells[place_[c]] = std::move(row.cells[c]);
+    for (std::size_t c = 0; c < cells.size(); ++c) cells[column_index_[c]] = std::move(row.cells[c]);
     row.cells = std::move(cells);
   }
   return true;

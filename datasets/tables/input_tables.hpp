@@ -59,7 +59,7 @@ class InputTables {
   bool stream_ = false;
   std::unique_ptr<TableReader> reader_;
   std::size_t table_ = 0;
-  std::vector<std::size_t> place_;  ///< [columns] of the open table: index in columns_; empty = same order
+  std::vector<std::size_t> column_index_;  ///< [columns] of the open table: index in columns_; empty = same order
   std::int64_t number_ = 0;
   std::vector<std::uint64_t> bytes_before_;  ///< [tables + 1]; empty = unknown
 };
@@ -69,8 +69,8 @@ std::vector<std::string> expand_inputs(const std::vector<std::string>& inputs);
 
 /// Returns text that changes when the content of a file changes: its size, and a hash of its first and last 64 KiB. For
 /// files that are too large to be read twice.
-std::string content_mark(const std::string& path);
-/// Returns the file's name and its content_mark().
+std::string content_fingerprint(const std::string& path);
+/// Returns the file's name and its content_fingerprint().
 std::string fingerprint_of(const std::string& path);
 
 }  // namespace molgraph

@@ -34,16 +34,17 @@ const Sign* take_sign(std::string_view& text) {
 }
 
 /// True for text that may be the unit of a number: one word that begins with a letter, %, a degree sign, a micro sign
-/// or an angstrom sign, without a second number. `apart`: a blank separates it from the number.
-bool is_unit(std::string_view text, bool apart) {
+/// or an angstrom sign, without a second number. `separated`: a blank separates it from the number.
+bool is_unit(std::string_view text, bool separated) {
   constexpr std::size_t kLongest = 20;
   constexpr std::array<std::string_view, 5> kUnitSigns{"%", "\u00b0", "\u00b5", "\u03bc", "\u00c5"};
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-  const bool begins = std::isalpha(static_cast<unsigned char>(text.front())) != 0 ||
-                      std::ranges::any_of(kUnitSigns, [&](std::string_view sign) { return text.starts_with(sign); });
+  const bool starts_like_unit =
+      std::isalpha(static_cast<unsigned char>(text.front())) != 0 ||
+      std::ranges::any_of(kUnitSigns, [&](std::string_view sign) { return text.starts_with(sign); });
   const bool is_power = (text[0] == 'e' || text[0] == 'E') && text.find_first_of("0123456789") != text.npos;
-  return text.size() <= kLongest && begins && !is_power && text.find_first_of(" \t\r\n") == std::string_view::npos &&
-         (apart || std::ranges::none_of(text, is_digit));
+  return text.size() <= kLongest && starts_like_unit && !is_power &&
+         text.find_first_of(" \t\r\n") == std::string_view::npos && (separated || std::ranges::none_of(text, is_digit));
 }
 
 }  // namespace
@@ -90,9 +91,9 @@ std::vector<std::string> sorted_labels(const std::set<std::string>& labels) {
 
 bool is_censored(std::string_view cell) {
   std::string_view text = trim(cell);
-  const std::size_t whole = text.size();
+  const std::size_t size = text.size();
   while (take_sign(text) != nullptr) continue;
-  if (text.size() == whole || text.empty()) return false;
+  if (text.size() == size || text.empty()) return false;
   const bool signed_number = (text[0] == '-' || text[0] == '+') && text.size() > 1;
   const char first = signed_number ? text[1] : text[0];
   return (first >= '0' && first <= '9') || first == '.';
@@ -143,10 +144,10 @@ bool is_measured_unit(std::string_view unit) {
 }
 
 std::vector<std::string> labels_with_positive(const std::set<std::string>& labels, const std::string& positive) {
-  const std::string wanted = lower(class_label(positive));
+  const std::string positive_label = lower(class_label(positive));
   std::vector<std::string> result(2);
   for (const std::string& label : labels) {
-    std::string& place = result[lower(label) == wanted ? 1 : 0];
+    std::string& place = result[lower(label) == positive_label ? 1 : 0];
     if (!place.empty() && lower(place) != lower(label)) return {};
     if (place.empty()) place = label;
   }

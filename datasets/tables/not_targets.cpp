@@ -40,11 +40,12 @@ NotMeasured why_not_measured(const ColumnStats& column) {
   if (column.is_whole && (std::ranges::any_of(identifiers, is_called) ||
                           (column.are_all_different() && std::ranges::any_of(places, is_called))))
     return {"an identifier", true};
-  if (column.is_whole && column.least >= 1800 && column.most <= 2100 && is_called("year")) return {"a year", true};
+  if (column.is_whole && column.min_whole >= 1800 && column.max_whole <= 2100 && is_called("year"))
+    return {"a year", true};
   if (column.is_constant && column.filled >= kMinConstantRows) return {"constant"};
   const auto rows = static_cast<double>(column.rows);
   if (column.are_all_different() && column.filled == column.rows && column.filled >= kMinIdentifierRows &&
-      column.most - column.least < 2 * rows)
+      column.max_whole - column.min_whole < 2 * rows)
     return {"consecutive whole numbers"};
   if (!column.descriptor.empty()) return {"the descriptor " + column.descriptor};
   return {};

@@ -17,7 +17,7 @@ inline constexpr const char *kPrediction = "_pred", *kProbability = "_prob_", *k
 // Prefix of a target's name: the measured value of the nearest training molecule.
 inline constexpr const char* kDomain = "domain_";
 // Prefix of any of these names if the input already has a column of that name.
-inline constexpr const char* kTaken = "molgraph_";
+inline constexpr const char* kTakenPrefix = "molgraph_";
 // Complete names.
 inline constexpr const char *kNearestDistance = "nearest_distance", *kNearestId = "nearest_id",
                             *kSimilarity = "domain_similarity", *kDomainId = "domain_id",

@@ -10,10 +10,10 @@ namespace molgraph {
 struct ReadingHooks {
   /// Receives one line that names the input: a decision to report or, if `warning`, a problem. Repeated each time the
   /// input is opened.
-  std::function<void(const std::string& text, bool warning)> say;
+  std::function<void(const std::string& text, bool warning)> log;
   /// Called at least once per MiB of text, and ten times a second while waiting for input. An exception that it throws
   /// ends the reading.
-  std::function<void()> look;
+  std::function<void()> check_stop;
 };
 
 }  // namespace molgraph

@@ -21,7 +21,7 @@ std::string property_name(const std::string& line) {
 bool read_sdf_record(LineReader& lines, std::int64_t row, SdfRecord& record) {
   record = {};
   std::string line;
-  bool in_mol = true, in_value = false, anything = false;
+  bool in_mol = true, in_value = false, has_content = false;
   for (int number = 1; lines.next(line, row, kMaxRowBytes); ++number) {
     strip_carriage_return(line);
     record.bytes += line.size() + 1;
@@ -29,7 +29,7 @@ bool read_sdf_record(LineReader& lines, std::int64_t row, SdfRecord& record) {
       throw DataError(lines.name(), row + 1,
                       "a record exceeds the limit of " + std::to_string(kMaxRowBytes >> 20u) + " MiB", record.title);
     if (line.starts_with("$$$$")) return true;
-    anything = anything || !trim(line).empty();
+    has_content = has_content || !trim(line).empty();
     if (number == 1) record.title = trim(line);
     const std::string name = number > 4 ? property_name(line) : std::string();
     if (!name.empty()) {
@@ -49,7 +49,7 @@ bool read_sdf_record(LineReader& lines, std::int64_t row, SdfRecord& record) {
       }
     }
   }
-  return anything;  // blank lines after the last "$$$$" are not a record
+  return has_content;  // blank lines after the last "$$$$" are not a record
 }
 
 }  // namespace molgraph

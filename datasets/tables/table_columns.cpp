@@ -19,14 +19,14 @@ ColumnNames::ColumnNames(const std::vector<std::string>& columns, std::string fi
 }
 
 int ColumnNames::find(const std::string& name) const {
-  const auto look = [&](const auto& places, const std::string& wanted) {
-    const auto place = places.find(wanted);
+  const auto find_in = [&](const auto& places, const std::string& key) {
+    const auto place = places.find(key);
     if (place == places.end()) return -1;
     if (place->second.count > 1) throw DataError(file_ + ": two columns are named '" + name + "'");
     return place->second.column;
   };
-  const int exact = look(exact_, std::string(trim(name)));
-  return exact >= 0 ? exact : look(any_case_, lower(trim(name)));
+  const int exact = find_in(exact_, std::string(trim(name)));
+  return exact >= 0 ? exact : find_in(any_case_, lower(trim(name)));
 }
 
 int find_column(const std::vector<std::string>& columns, const std::string& name, const std::string& file) {

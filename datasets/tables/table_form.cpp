@@ -14,18 +14,18 @@ constexpr std::size_t kSampleRows = 50;
 constexpr std::size_t kMaxSmiles = 2000;  // maximum number of characters of a cell that is parsed as SMILES
 
 /// Consumes a cell from the front of the text and returns what ended it: the delimiter, a line end or the end of the
-/// text ('\0'). `whole` is false if a quotation mark is not closed.
-char take_cell(std::string_view& text, char delimiter, char line_end, std::string& cell, bool& whole) {
+/// text ('\0'). `complete` is false if a quotation mark is not closed.
+char take_cell(std::string_view& text, char delimiter, char line_end, std::string& cell, bool& complete) {
   cell.clear();
-  whole = true;
+  complete = true;
   if (text.starts_with('"')) {
     std::size_t at = 1;
     while (true) {
       const std::size_t quote = text.find('"', at);
-      whole = quote != std::string_view::npos;
-      cell += text.substr(at, whole ? quote - at : quote);
-      at = whole ? quote + 1 : text.size();
-      if (!whole || at >= text.size() || text[at] != '"') break;
+      complete = quote != std::string_view::npos;
+      cell += text.substr(at, complete ? quote - at : quote);
+      at = complete ? quote + 1 : text.size();
+      if (!complete || at >= text.size() || text[at] != '"') break;
       cell += '"';
       ++at;
     }
@@ -81,27 +81,27 @@ std::vector<ColumnKind> kinds_of(const SampleRows& rows, std::size_t first, std:
   return kinds;
 }
 
-bool is_wanted(std::string_view cell, const std::string& wanted) {
-  return !trim(wanted).empty() && lower(trim(cell)) == lower(trim(wanted));
+bool is_requested(std::string_view cell, const std::string& requested) {
+  return !trim(requested).empty() && lower(trim(cell)) == lower(trim(requested));
 }
 
 /// Quality of a delimiter; better ones compare greater.
 struct Fit {
   bool named = false;      ///< a cell of the first line names the SMILES column
   bool molecules = false;  ///< there is a column of molecules
-  double alike = 0;        ///< share of rows with as many cells as the first line
+  double uniform = 0;      ///< share of rows with as many cells as the first line
   auto operator<=>(const Fit&) const = default;
 };
 
-Fit fit_of(const SampleRows& rows, const std::string& wanted) {
+Fit fit_of(const SampleRows& rows, const std::string& requested) {
   Fit fit;
   if (rows.empty() || rows[0].size() < 2) return fit;
-  fit.named =
-      std::ranges::any_of(rows[0], [&](const auto& cell) { return names_molecules(cell) || is_wanted(cell, wanted); });
+  fit.named = std::ranges::any_of(
+      rows[0], [&](const auto& cell) { return names_molecules(cell) || is_requested(cell, requested); });
   const std::size_t first = rows.size() > 1 ? 1 : 0;
   fit.molecules = std::ranges::any_of(kinds_of(rows, first, rows[0].size()), &ColumnKind::is_molecules);
-  const auto alike = std::ranges::count_if(rows, [&](const auto& row) { return row.size() == rows[0].size(); });
-  fit.alike = static_cast<double>(alike) / static_cast<double>(rows.size());
+  const auto uniform = std::ranges::count_if(rows, [&](const auto& row) { return row.size() == rows[0].size(); });
+  fit.uniform = static_cast<double>(uniform) / static_cast<double>(rows.size());
   return fit;
 }
 
@@ -111,15 +111,15 @@ SampleRows sample_rows(std::string_view head, char delimiter, char line_end) {
   SampleRows rows;
   std::vector<std::string> cells;
   std::string cell;
-  bool whole = true;
+  bool complete = true;
   while (!head.empty() && rows.size() <= kSampleRows) {
     cells.clear();
     char stop = delimiter;
     while (stop == delimiter) {
-      stop = take_cell(head, delimiter, line_end, cell, whole);
+      stop = take_cell(head, delimiter, line_end, cell, complete);
       cells.push_back(cell);
     }
-    const bool cut = stop == '\0' && (!whole || rows.size() > 1);
+    const bool cut = stop == '\0' && (!complete || rows.size() > 1);
     const bool blank = cells.size() == 1 && cells[0].empty();
     if (!cut && !blank) rows.push_back(cells);
   }
@@ -131,34 +131,34 @@ char separator_line(std::string_view head, char line_end) {
   std::string_view first = head.substr(0, head.find(line_end));
   if (first.ends_with('\r')) first.remove_suffix(1);
   if (first.size() > 1 && first.starts_with('"') && first.ends_with('"')) first = first.substr(1, first.size() - 2);
-  const bool says = first.size() == kWord.size() + 1 && lower(first.substr(0, kWord.size())) == kWord;
-  return says && std::string_view(",;\t|").find(first.back()) != std::string_view::npos ? first.back() : '\0';
+  const bool is_separator = first.size() == kWord.size() + 1 && lower(first.substr(0, kWord.size())) == kWord;
+  return is_separator && std::string_view(",;\t|").find(first.back()) != std::string_view::npos ? first.back() : '\0';
 }
 
-char find_delimiter(std::string_view head, char usual, std::string_view candidates, const std::string& wanted,
+char find_delimiter(std::string_view head, char usual, std::string_view candidates, const std::string& requested,
                     char line_end) {
   const SampleRows rows = sample_rows(head, usual, line_end);
   if (rows.empty()) return usual;
   const auto in_first_line = [&](char c) {
-    const auto holds = [c](const std::string& cell) { return cell.find(c) != std::string::npos; };
-    return c != usual && std::ranges::any_of(rows[0], holds);
+    const auto has_character = [c](const std::string& cell) { return cell.find(c) != std::string::npos; };
+    return c != usual && std::ranges::any_of(rows[0], has_character);
   };
   if (std::ranges::none_of(candidates, in_first_line)) return usual;
   char best = usual;
-  Fit best_fit = fit_of(rows, wanted);
+  Fit best_fit = fit_of(rows, requested);
   for (const char candidate : candidates) {
     if (!in_first_line(candidate)) continue;
-    const Fit fit = fit_of(sample_rows(head, candidate, line_end), wanted);
+    const Fit fit = fit_of(sample_rows(head, candidate, line_end), requested);
     if ((fit.named || fit.molecules) && fit > best_fit) best = candidate, best_fit = fit;
   }
   return best;
 }
 
-HeaderVerdict find_header(const SampleRows& rows, const std::string& wanted) {
+HeaderVerdict find_header(const SampleRows& rows, const std::string& requested) {
   if (rows.empty()) return {};
   const auto& cells = rows[0];
   for (const std::string& cell : cells)
-    if (names_smiles(cell) || is_wanted(cell, wanted)) return {true, true};
+    if (names_smiles(cell) || is_requested(cell, requested)) return {true, true};
   const bool named = std::ranges::any_of(cells, names_molecules);
   if (rows.size() == 1) return {named || cells.empty() || !is_molecule(cells[0]), named};
   const auto kinds = kinds_of(rows, 1, cells.size());
@@ -192,9 +192,11 @@ MoleculeColumn find_molecule_column(const std::vector<std::string>& columns, con
     if (found.column < 0 && !columns.empty() && names_molecules(columns[static_cast<std::size_t>(c)])) found.column = c;
   if (found.column < 0 && !good.empty() && (good.size() == 1 || good[0] == 0)) found.column = good[0];
   // If no cell parses but one name contains "smiles", the rows are invalid, not the table.
-  const auto says_smiles = [](const std::string& column) { return lower(column).find("smiles") != std::string::npos; };
-  if (good.empty() && std::ranges::count_if(columns, says_smiles) == 1)
-    found.column = static_cast<int>(std::ranges::find_if(columns, says_smiles) - columns.begin());
+  const auto mentions_smiles = [](const std::string& column) {
+    return lower(column).find("smiles") != std::string::npos;
+  };
+  if (good.empty() && std::ranges::count_if(columns, mentions_smiles) == 1)
+    found.column = static_cast<int>(std::ranges::find_if(columns, mentions_smiles) - columns.begin());
   for (const int c : good)
     if (c != found.column) found.others.push_back(c);
   return found;

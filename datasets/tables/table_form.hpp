@@ -24,9 +24,9 @@ char separator_line(std::string_view head, char line_end = '\n');
 
 /// Returns the delimiter (comma, tab or semicolon) that fits the text best. The criteria, in this order, are: a column
 /// with a usual name for SMILES, a column of molecules, and the share of rows that have as many cells as the first.
-/// Returns `usual` in case of a tie or if the first line contains no other candidate. `wanted`: the name of the SMILES
-/// column, if the user specified one.
-char find_delimiter(std::string_view head, char usual, std::string_view candidates, const std::string& wanted,
+/// Returns `usual` in case of a tie or if the first line contains no other candidate. `requested`: the name of the
+/// SMILES column, if the user specified one.
+char find_delimiter(std::string_view head, char usual, std::string_view candidates, const std::string& requested,
                     char line_end = '\n');
 
 /// Whether the first line is a header. `sure`: one of its cells names the SMILES column, so no message is needed.
@@ -36,7 +36,7 @@ struct HeaderVerdict {
 };
 /// Compares the first line with the others. It is data if one of its cells is a molecule, or resembles a malformed one,
 /// in a column of molecules, or a number in a column of numbers. `sure` if one of its names shows that it is a header.
-HeaderVerdict find_header(const SampleRows& rows, const std::string& wanted);
+HeaderVerdict find_header(const SampleRows& rows, const std::string& requested);
 
 /// The column that contains the molecules.
 struct MoleculeColumn {

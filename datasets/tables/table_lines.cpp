@@ -19,8 +19,8 @@ namespace molgraph {
 namespace {
 
 constexpr std::size_t kRawBytes = std::size_t{1} << 18;
-constexpr int kPause = 500;  // milliseconds
-constexpr int kLook = 100;   // milliseconds
+constexpr int kPause = 500;        // milliseconds
+constexpr int kPollTimeout = 100;  // milliseconds
 constexpr std::size_t kShownLine = 60;
 
 }  // namespace
@@ -35,7 +35,7 @@ struct ByteStream::State {
   bool file_ended = false;
   std::vector<unsigned char> raw = std::vector<unsigned char>(kRawBytes);
   std::size_t raw_begin = 0, raw_end = 0;
-  std::uint64_t given = 0;  ///< bytes of text returned so far
+  std::uint64_t returned = 0;  ///< bytes of text returned so far
   z_stream inflater{};
 
   ~State() {
@@ -61,14 +61,14 @@ struct ByteStream::State {
     return got > 0;
   }
 
-  /// Waits for input and calls `look` regularly meanwhile.
+  /// Waits for input and calls `check_stop` regularly meanwhile.
   void wait() const {
-    if (!hooks.look) return;
+    if (!hooks.check_stop) return;
     pollfd one{file, POLLIN, 0};
     int ready = 0;
     do {
-      hooks.look();
-      ready = ::poll(&one, 1, kLook);  // a regular file is always ready
+      hooks.check_stop();
+      ready = ::poll(&one, 1, kPollTimeout);  // a regular file is always ready
     } while (ready == 0 || (ready < 0 && errno == EINTR));
   }
 
@@ -94,8 +94,8 @@ struct ByteStream::State {
   std::size_t read_gzip(char* buffer, std::size_t size) {
     inflater.next_out = reinterpret_cast<unsigned char*>(buffer);
     inflater.avail_out = static_cast<uInt>(std::min<std::size_t>(size, 1u << 30));
-    const uInt wanted = inflater.avail_out;
-    while (inflater.avail_out == wanted) {  // a member may be empty, and a piece of input may produce no output
+    const uInt requested = inflater.avail_out;
+    while (inflater.avail_out == requested) {  // a member may be empty, and a piece of input may produce no output
       if (!member_open && !next_member()) return 0;
       if (raw_begin == raw_end && !fill())
         throw FileError(name + ": damaged gzip file: it ends in the middle of its compressed data (truncated?)");
@@ -109,19 +109,19 @@ struct ByteStream::State {
         throw FileError(name + ": damaged gzip file: " + (inflater.msg ? inflater.msg : "cannot be unpacked"));
       }
     }
-    return wanted - inflater.avail_out;
+    return requested - inflater.avail_out;
   }
 };
 
-ByteStream::ByteStream(const std::string& path, const std::string& shown, ReadingHooks hooks)
+ByteStream::ByteStream(const std::string& path, const std::string& shown_name, ReadingHooks hooks)
     : state_(std::make_unique<State>()) {
   state_->hooks = std::move(hooks);
-  state_->name = !shown.empty() ? shown : path == "-" ? "standard input" : path;
+  state_->name = !shown_name.empty() ? shown_name : path == "-" ? "standard input" : path;
   if (path == "-") {
     state_->file = STDIN_FILENO;
   } else {
     // open() must not block on a pipe without a writer, because it cannot be interrupted. wait() waits instead.
-    state_->file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | (state_->hooks.look ? O_NONBLOCK : 0));
+    state_->file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | (state_->hooks.check_stop ? O_NONBLOCK : 0));
     if (state_->file < 0) throw FileError(state_->name + ": cannot be opened: " + std::strerror(errno));
     state_->owned = true;
     ::fcntl(state_->file, F_SETFL, ::fcntl(state_->file, F_GETFL) & ~O_NONBLOCK);
@@ -145,7 +145,7 @@ std::size_t ByteStream::read(char* buffer, std::size_t size) {
     std::memcpy(buffer, state.raw.data() + state.raw_begin, count);
     state.raw_begin += count;
   }
-  state.given += count;
+  state.returned += count;
   return count;
 }
 
@@ -154,14 +154,14 @@ void ByteStream::seek(std::uint64_t offset) {
   if (!state.gzip && ::lseek(state.file, static_cast<off_t>(offset), SEEK_SET) >= 0) {
     state.raw_begin = state.raw_end = 0;
     state.file_ended = false;
-    state.given = offset;
+    state.returned = offset;
     return;
   }
-  std::vector<char> passed(kRawBytes);
-  while (state.given < offset &&
-         read(passed.data(), std::min<std::uint64_t>(passed.size(), offset - state.given)) > 0) {
+  std::vector<char> skipped(kRawBytes);
+  while (state.returned < offset &&
+         read(skipped.data(), std::min<std::uint64_t>(skipped.size(), offset - state.returned)) > 0) {
   }
-  if (state.given != offset)
+  if (state.returned != offset)
     throw FileError(state.name + ": ends before byte " + std::to_string(offset) + ", where reading should continue");
 }
 
@@ -173,8 +173,8 @@ bool ByteStream::would_wait(int milliseconds) const {
 
 const std::string& ByteStream::name() const { return state_->name; }
 
-LineReader::LineReader(const std::string& path, const std::string& shown, ReadingHooks hooks)
-    : hooks_(std::move(hooks)), stream_(path, shown, hooks_), buffer_(kMaxPeek) {
+LineReader::LineReader(const std::string& path, const std::string& shown_name, ReadingHooks hooks)
+    : hooks_(std::move(hooks)), stream_(path, shown_name, hooks_), buffer_(kMaxPeek) {
   const std::string_view head = peek();
   if (head.starts_with("\xFF\xFE") || head.starts_with("\xFE\xFF"))
     throw FileError(name() + ": is UTF-16 text; save it as UTF-8 (in a spreadsheet: \"CSV UTF-8\")");
@@ -188,7 +188,7 @@ LineReader::LineReader(const std::string& path, const std::string& shown, Readin
 
 bool LineReader::fill() {
   if (at_end_) return false;
-  if (hooks_.look) hooks_.look();
+  if (hooks_.check_stop) hooks_.check_stop();
   if (begin_ > 0) {
     std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
     end_ -= begin_;
@@ -212,11 +212,11 @@ void LineReader::seek(std::uint64_t offset) {
   at_end_ = false;
 }
 
-std::string_view LineReader::peek(std::size_t most) {
-  assert(most <= kMaxPeek);
-  const auto seen = [&] { return std::string_view{buffer_.data() + begin_, std::min(most, end_ - begin_)}; };
+std::string_view LineReader::peek(std::size_t max_bytes) {
+  assert(max_bytes <= kMaxPeek);
+  const auto seen = [&] { return std::string_view{buffer_.data() + begin_, std::min(max_bytes, end_ - begin_)}; };
   const auto paused = [&] { return seen().find('\n') != std::string_view::npos && stream_.would_wait(kPause); };
-  while (end_ - begin_ < most && !paused() && fill()) {
+  while (end_ - begin_ < max_bytes && !paused() && fill()) {
   }
   return seen();
 }
@@ -224,19 +224,19 @@ std::string_view LineReader::peek(std::size_t most) {
 void LineReader::make_utf8(std::string& line) {
   const std::size_t valid = valid_utf8_prefix(line);
   if (valid == line.size()) return;
-  if (!said_encoding_ && hooks_.say) {
+  if (!reported_encoding_ && hooks_.log) {
     const std::size_t from = line.find_last_of(std::string("\t,;\"\0", 5), valid);
     const std::string cell = line.substr(from == std::string::npos ? 0 : from + 1);
     const std::size_t end = cell.find_first_of("\t,;\"\r", 1);
-    hooks_.say(name() + ": is not UTF-8; read as Windows-1252 (Latin-1), for example '" +
+    hooks_.log(name() + ": is not UTF-8; read as Windows-1252 (Latin-1), for example '" +
                    shown_head(as_utf8(cell.substr(0, end)), kShownLine) + "'; if this is wrong, save the file as UTF-8",
                true);
   }
-  said_encoding_ = true;
+  reported_encoding_ = true;
   line = as_utf8(std::move(line));
 }
 
-bool LineReader::next(std::string& line, std::int64_t row, std::size_t most, PassedOver* beyond) {
+bool LineReader::next(std::string& line, std::int64_t row, std::size_t max_bytes, Excess* excess) {
   line.clear();
   while (true) {
     if (begin_ == end_ && !fill()) {
@@ -246,15 +246,15 @@ bool LineReader::next(std::string& line, std::int64_t row, std::size_t most, Pas
     const char* start = buffer_.data() + begin_;
     const auto* stop = static_cast<const char*>(std::memchr(start, line_end_, end_ - begin_));
     const std::size_t length = stop ? static_cast<std::size_t>(stop - start) : end_ - begin_;
-    const std::size_t kept = std::min(length, most - line.size());
-    if (kept < length && beyond == nullptr)
+    const std::size_t kept = std::min(length, max_bytes - line.size());
+    if (kept < length && excess == nullptr)
       throw DataError(name(), row + 1,
-                      "a line exceeds the limit of " + std::to_string(most >> 20u) + " MiB; is this a table?",
+                      "a line exceeds the limit of " + std::to_string(max_bytes >> 20u) + " MiB; is this a table?",
                       as_utf8(line.substr(0, 80)));
     line.append(start, kept);
     if (kept < length) {
-      beyond->bytes += length - kept;
-      beyond->quotes += static_cast<std::uint64_t>(std::count(start + kept, start + length, '"'));
+      excess->bytes += length - kept;
+      excess->quotes += static_cast<std::uint64_t>(std::count(start + kept, start + length, '"'));
     }
     begin_ += length + (stop ? 1 : 0);
     if (!stop) continue;

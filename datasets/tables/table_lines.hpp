@@ -16,8 +16,8 @@ namespace molgraph {
 /// decompressed while reading; consecutive gzip members form one text. Uses constant memory.
 class ByteStream {
  public:
-  /// `shown` is the name of the input in messages; "" = the path, or "standard input". Throws FileError.
-  explicit ByteStream(const std::string& path, const std::string& shown = {}, ReadingHooks hooks = {});
+  /// `shown_name` is the name of the input in messages; "" = the path, or "standard input". Throws FileError.
+  explicit ByteStream(const std::string& path, const std::string& shown_name = {}, ReadingHooks hooks = {});
   ~ByteStream();
   ByteStream(const ByteStream&) = delete;
   ByteStream& operator=(const ByteStream&) = delete;
@@ -41,20 +41,20 @@ class ByteStream {
 class LineReader {
  public:
   /// The part of a line above the limit that was not kept.
-  struct PassedOver {
+  struct Excess {
     std::uint64_t bytes = 0, quotes = 0;
   };
   static constexpr std::size_t kMaxLine = std::size_t{256} << 20, kMaxPeek = std::size_t{1} << 20;
 
-  explicit LineReader(const std::string& path, const std::string& shown = {}, ReadingHooks hooks = {});
+  explicit LineReader(const std::string& path, const std::string& shown_name = {}, ReadingHooks hooks = {});
 
   /// Reads the next line without its line end. A carriage return before the line feed is kept, because inside quotation
-  /// marks it belongs to the cell. Returns false at the end. A line above `most` bytes throws a DataError that names
-  /// `row` (0-based); with `beyond`, the excess is skipped and described there instead.
-  bool next(std::string& line, std::int64_t row, std::size_t most = kMaxLine, PassedOver* beyond = nullptr);
-  /// Returns up to `most` bytes (at most kMaxPeek) from the current position without consuming them; fewer if a pipe
-  /// pauses after a complete line.
-  std::string_view peek(std::size_t most = std::size_t{64} << 10);
+  /// marks it belongs to the cell. Returns false at the end. A line above `max_bytes` bytes throws a DataError that
+  /// names `row` (0-based); with `excess`, the excess is skipped and described there instead.
+  bool next(std::string& line, std::int64_t row, std::size_t max_bytes = kMaxLine, Excess* excess = nullptr);
+  /// Returns up to `max_bytes` bytes (at most kMaxPeek) from the current position without consuming them; fewer if a
+  /// pipe pauses after a complete line.
+  std::string_view peek(std::size_t max_bytes = std::size_t{64} << 10);
   /// Byte of the (decompressed) text where the next line begins. seek() continues there, like ByteStream::seek().
   std::uint64_t offset() const { return read_ - (end_ - begin_); }
   void seek(std::uint64_t offset);
@@ -74,7 +74,7 @@ class LineReader {
   std::uint64_t read_ = 0;  ///< bytes taken from the stream
   bool at_end_ = false;
   char line_end_ = '\n';
-  bool said_encoding_ = false;
+  bool reported_encoding_ = false;
 };
 
 /// Removes one carriage return from the end.

@@ -49,7 +49,7 @@ struct TableReader::State {
   bool surplus = false;            ///< a cell that is not in `cells` is not empty
   std::string too_long;            ///< why the row has no cells, if its line exceeds the limit
   std::int64_t blank_lines = 0;    ///< blank lines read; it is not yet known whether another row follows
-  bool held = false;               ///< `cells` contain the row after the blank lines
+  bool row_pending = false;        ///< `cells` contain the row after the blank lines
   std::deque<SdfRecord> records;   ///< read in advance to find the columns
   bool has_names = false;          ///< SDF: the title has a column
   std::unordered_map<std::string, std::size_t> property_columns;  ///< SDF
@@ -74,8 +74,8 @@ struct TableReader::State {
   bool read_smi(bool& blank);
   bool read_cells(bool& blank) { return format == TableFormat::smi ? read_smi(blank) : read_csv(blank); }
 
-  void say(const std::string& text) const {
-    if (hooks.say) hooks.say(lines.name() + ": " + text, false);
+  void log(const std::string& text) const {
+    if (hooks.log) hooks.log(lines.name() + ": " + text, false);
   }
   bool read_line();
   void choose_delimiter(const TableOptions& options, std::string_view head);
@@ -91,14 +91,14 @@ struct TableReader::State {
 
 /// Reads the first line of a row. A line above the limit is skipped, and the row has no cells.
 bool TableReader::State::read_line() {
-  LineReader::PassedOver beyond;
+  LineReader::Excess excess;
   too_long.clear();
-  if (!lines.next(line, row, kMaxRowBytes, &beyond)) return false;
-  if (beyond.bytes == 0) return true;
-  too_long = "a line of " + std::to_string(line.size() + beyond.bytes) + " bytes, but the limit is " +
+  if (!lines.next(line, row, kMaxRowBytes, &excess)) return false;
+  if (excess.bytes == 0) return true;
+  too_long = "a line of " + std::to_string(line.size() + excess.bytes) + " bytes, but the limit is " +
              std::to_string(kMaxRowBytes >> 20u) + " MiB";
   const bool header = columns.empty();
-  const auto quotes = beyond.quotes + static_cast<std::uint64_t>(std::ranges::count(line, '"'));
+  const auto quotes = excess.quotes + static_cast<std::uint64_t>(std::ranges::count(line, '"'));
   if (header || (format != TableFormat::smi && quotes % 2 > 0))  // its last cell would continue in the next line
     throw DataError(lines.name(), header ? 0 : row + 1, header ? "the first line is " + too_long : too_long,
                     line.substr(0, kShownName));
@@ -110,13 +110,13 @@ bool TableReader::State::read_csv(bool& blank) {
   if (!read_line()) return false;
   const std::size_t kept = columns.empty() ? kMaxColumns : columns.size();
   std::size_t at = 0, bytes = line.size();
-  std::string beyond;  // excess cells are counted, not kept
+  std::string excess_cell;  // excess cells are counted, not kept
   cell_count = 0;
   surplus = false;
   blank = (line.empty() && too_long.empty()) || line == "\r";
   while (true) {
     if (cell_count < kept && cells.size() <= cell_count) cells.emplace_back();
-    std::string& cell = cell_count < kept ? cells[cell_count] : beyond;
+    std::string& cell = cell_count < kept ? cells[cell_count] : excess_cell;
     ++cell_count;
     cell.clear();
     if (at < line.size() && line[at] == '"') {  // a quotation mark elsewhere is an ordinary character
@@ -170,9 +170,9 @@ bool TableReader::State::read_smi(bool& blank) {
 }
 
 void TableReader::State::choose_delimiter(const TableOptions& options, std::string_view head) {
-  if (const char said = separator_line(head, lines.line_end()); said != '\0') {
-    delimiter = said;
-    if (said == '\t') format = TableFormat::tsv;
+  if (const char declared = separator_line(head, lines.line_end()); declared != '\0') {
+    delimiter = declared;
+    if (declared == '\t') format = TableFormat::tsv;
     lines.next(line, row);
     return;
   }
@@ -182,7 +182,7 @@ void TableReader::State::choose_delimiter(const TableOptions& options, std::stri
   if (found == delimiter) return;
   delimiter = found;
   if (found != ';') format = found == '\t' ? TableFormat::tsv : TableFormat::csv;
-  say(std::string("the cells are separated by ") + (found == ';' ? "semicolons" : found == '\t' ? "tabs" : "commas"));
+  log(std::string("the cells are separated by ") + (found == ';' ? "semicolons" : found == '\t' ? "tabs" : "commas"));
 }
 
 void TableReader::State::start_csv(const TableOptions& options) {
@@ -202,14 +202,14 @@ void TableReader::State::start_csv(const TableOptions& options) {
                     std::to_string(kMaxColumns) + "; is the table transposed?");
   if (verdict.header) {
     columns = cells;
-    if (!verdict.sure) say("the first line is used as the header; if it is data, use --no-header");
+    if (!verdict.sure) log("the first line is used as the header; if it is data, use --no-header");
     if (!sample.empty()) sample.erase(sample.begin());
     if (options.molecules && options.smiles_column.empty()) find_molecules(columns, sample);
     return;
   }
-  held = true;
+  row_pending = true;
   if (!verdict.sure)
-    say("the first line is used as data because it resembles the lines after it; if it is a header, use --header");
+    log("the first line is used as data because it resembles the lines after it; if it is a header, use --header");
   // Without a header, the SMILES are in the first column unless the cells show otherwise.
   smiles_column = 0;
   if (options.smiles_column.empty()) find_molecules({}, sample);
@@ -228,7 +228,7 @@ void TableReader::State::find_molecules(const std::vector<std::string>& names, c
     std::string others;
     for (const int c : found.others) others += (others.empty() ? "" : ", ") + name(c);
     if (found.by_cells && (!names.empty() || found.column > 0))
-      say("the molecules are read from " + name(found.column) +
+      log("the molecules are read from " + name(found.column) +
           (others.empty() ? "" : "; other candidates: " + others) + " (use -s to choose another column)");
     return;
   }
@@ -248,7 +248,7 @@ void TableReader::State::start_smi(const TableOptions& options) {
     if (!read_smi(blank)) throw DataError(lines.name() + ": is empty");
   columns = {"smiles", "name"};
   if (options.no_header || !(options.header || names_molecules(cells[0]))) {
-    held = true;
+    row_pending = true;
   } else {
     columns[0] = cells[0];
     if (!cells[1].empty()) columns[1] = cells[1];
@@ -299,10 +299,10 @@ bool TableReader::State::next_line_row(TableRow& out) {
   out.mol_block.clear();
   out.problem.clear();
   bool blank = false;
-  while (!held) {
+  while (!row_pending) {
     if (!read_cells(blank)) return false;  // blank lines at the end are dropped
     if (blank) ++blank_lines;
-    else held = true;
+    else row_pending = true;
   }
   out.row = row++;
   if (blank_lines > 0) {
@@ -310,7 +310,7 @@ bool TableReader::State::next_line_row(TableRow& out) {
     out.cells.assign(columns.size(), "");
     return true;
   }
-  held = false;
+  row_pending = false;
   out.problem = too_long;
   if (surplus)
     out.problem = std::to_string(cell_count) + " cells, but the table has " + std::to_string(columns.size()) +
@@ -355,7 +355,8 @@ TableFormat TableReader::format() const { return state_->format; }
 
 TablePosition TableReader::position() const {
   const State& state = *state_;
-  const bool read_ahead = state.held || !state.records.empty();  // pending blank lines occur only before a held row
+  const bool read_ahead =
+      state.row_pending || !state.records.empty();  // pending blank lines occur only before a pending row
   return {state.row, read_ahead ? -1 : static_cast<std::int64_t>(state.lines.offset())};
 }
 
@@ -364,20 +365,22 @@ void TableReader::seek(const TablePosition& position) {
   if (position.offset >= 0) {
     state.lines.seek(static_cast<std::uint64_t>(position.offset));
     state.row = position.row;
-    state.held = false;
+    state.row_pending = false;
     state.blank_lines = 0;
     state.records.clear();
     return;
   }
-  TableRow passed;
+  TableRow skipped;
   while (state.row < position.row) {
-    if (!next(passed))
+    if (!next(skipped))
       throw FileError(state.lines.name() + ": has only " + std::to_string(state.row) + " rows, not " +
                       std::to_string(position.row));
   }
 }
 
-bool TableReader::would_wait() const { return !state_->held && state_->records.empty() && state_->lines.would_wait(); }
+bool TableReader::would_wait() const {
+  return !state_->row_pending && state_->records.empty() && state_->lines.would_wait();
+}
 
 bool TableReader::next(TableRow& row) {
   return state_->format == TableFormat::sdf ? state_->next_sdf(row) : state_->next_line_row(row);

@@ -12,7 +12,7 @@
 namespace molgraph {
 namespace {
 
-constexpr std::size_t kWordsNamed = 5;  ///< maximum number of columns named in one message
+constexpr std::size_t kMaxListed = 5;  ///< maximum number of columns named in one message
 
 /// Returns "1,000 may have a thousands separator (write 1000) or a decimal comma (write 1.000)".
 std::string two_readings(const CellPlace& place) {
@@ -126,7 +126,7 @@ void check_values(const ColumnStats& column, std::optional<TaskKind> kind, bool 
 std::string quoted(const std::vector<ColumnStats>& stats, const std::vector<std::size_t>& columns) {
   std::vector<std::string> names;
   for (const std::size_t c : columns) names.push_back("'" + std::string(trim(stats[c].name)) + "'");
-  return list_of(names, kWordsNamed);
+  return list_of(names, kMaxListed);
 }
 
 /// Removes columns that are not measurements. If no other column remains, keeps those that only their values rule out.
@@ -142,33 +142,33 @@ void leave_out_unmeasured(const std::vector<ColumnStats>& stats, TargetChoice& c
     if (!reason.by_name) by_values.push_back(c);
     (reason.by_name ? names : values).push_back("'" + std::string(trim(stats[c].name)) + "' (" + reason.why + ")");
   }
-  const bool keeps = measured.empty() && !by_values.empty();
-  choice.columns = keeps ? by_values : measured;
-  if (keeps) {
+  const bool keep_by_values = measured.empty() && !by_values.empty();
+  choice.columns = keep_by_values ? by_values : measured;
+  if (keep_by_values) {
     choice.warnings.push_back("probably not measurements, but used as targets because there are no other columns: " +
-                              list_of(values, kWordsNamed));
+                              list_of(values, kMaxListed));
   } else {
     names.insert(names.end(), values.begin(), values.end());
   }
   if (names.empty()) return;
   // If no target remains, the reason belongs to the error.
   (choice.columns.empty() ? choice.warnings : choice.notes)
-      .push_back("left out of the targets: " + list_of(names, kWordsNamed) + "; use --target-columns to include them");
+      .push_back("left out of the targets: " + list_of(names, kMaxListed) + "; use --target-columns to include them");
 }
 
 /// Finds targets if the user named none: numbers or, if there are none, binary words; columns with the positive label.
-void find_columns(const std::vector<ColumnStats>& stats, const TargetWishes& wishes, TargetChoice& choice) {
+void find_columns(const std::vector<ColumnStats>& stats, const TargetRequest& request, TargetChoice& choice) {
   std::vector<std::size_t>& chosen = choice.columns;
   for (std::size_t c = 0; c < stats.size(); ++c) {
     if (stats[c].is_watched) continue;
     const bool takes_words =
-        wishes.kind.value_or(TaskKind::binary) == TaskKind::binary || wishes.kind == TaskKind::mixed;
-    if (!wishes.positive.empty() ? !labels_with_positive(stats[c].labels, wishes.positive).empty()
-                                 : stats[c].is_found() || (stats[c].is_binary() && takes_words))
+        request.kind.value_or(TaskKind::binary) == TaskKind::binary || request.kind == TaskKind::mixed;
+    if (!request.positive.empty() ? !labels_with_positive(stats[c].labels, request.positive).empty()
+                                  : stats[c].is_found() || (stats[c].is_binary() && takes_words))
       chosen.push_back(c);
   }
-  if (wishes.own_table) leave_out_unmeasured(stats, choice);
-  if (!wishes.positive.empty() || wishes.kind) return;
+  if (request.own_table) leave_out_unmeasured(stats, choice);
+  if (!request.positive.empty() || request.kind) return;
   const auto is_word = [&](std::size_t c) { return !stats[c].is_found(); };
   if (std::ranges::all_of(chosen, [&](std::size_t c) { return is_word(c) || stats[c].is_binary(); })) return;
   std::vector<std::size_t> words;
@@ -191,10 +191,10 @@ void warn_of_left_out(const std::vector<ColumnStats>& stats, TargetChoice& choic
     const std::string name = "'" + std::string(trim(column.name)) + "' (";
     if (column.with_unit > 0) {
       if (column.may_be_text() || column.has_one_unit() || column.first_text.exists()) continue;
-      const CellPlace& odd = column.other_unit.exists() ? column.other_unit : column.first_bare;
+      const CellPlace& differing = column.other_unit.exists() ? column.other_unit : column.first_bare;
       texts.push_back(name + "its units differ: " + std::string(trim(column.first_unit.text)) + " in row " +
-                      std::to_string(column.first_unit.row + 1) + ", " + std::string(trim(odd.text)) + " in row " +
-                      std::to_string(odd.row + 1) + ")");
+                      std::to_string(column.first_unit.row + 1) + ", " + std::string(trim(differing.text)) +
+                      " in row " + std::to_string(differing.row + 1) + ")");
     } else if (column.numbers + column.censored > 0) {
       texts.push_back(name + std::to_string(column.numbers) + " of " + std::to_string(column.filled) +
                       " cells are numbers, " + std::to_string(column.censored) + " censored" +
@@ -208,7 +208,7 @@ void warn_of_left_out(const std::vector<ColumnStats>& stats, TargetChoice& choic
   choice.warnings.push_back((texts.size() == 1
                                  ? "a column with numbers may be a target"
                                  : std::to_string(texts.size()) + " columns with numbers may be targets") +
-                            std::string(" but cannot be used as such: ") + list_of(texts, kWordsNamed));
+                            std::string(" but cannot be used as such: ") + list_of(texts, kMaxListed));
 }
 
 /// Reports cells with signs, units or commas that require an interpretation.
@@ -230,10 +230,10 @@ void warn_of_signs(const std::vector<ColumnStats>& stats, TargetChoice& choice) 
       units.push_back(name + " (" + column.unit + " in row " + std::to_string(column.first_unit.row + 1) + ")");
   }
   if (!approximate.empty())
-    choice.warnings.push_back("approximate values are treated as exact: " + list_of(approximate, kWordsNamed));
+    choice.warnings.push_back("approximate values are treated as exact: " + list_of(approximate, kMaxListed));
   if (!units.empty())
     choice.warnings.push_back("the unit of values with a sign is used for the whole column: " +
-                              list_of(units, kWordsNamed));
+                              list_of(units, kMaxListed));
 }
 
 /// Returns binary or regression for each chosen column, according to its cells.
@@ -245,27 +245,27 @@ std::vector<TaskKind> kinds_of(const std::vector<ColumnStats>& stats, const std:
 
 /// 0 and 1 become regression targets if other targets are numbers, which the user may not expect.
 void note_numbers_that_may_be_classes(const std::vector<ColumnStats>& stats, TargetChoice& choice) {
-  std::vector<std::size_t> having;
+  std::vector<std::size_t> matching;
   for (const std::size_t c : choice.columns)
-    if (stats[c].is_binary()) having.push_back(c);
-  if (!having.empty())
+    if (stats[c].is_binary()) matching.push_back(c);
+  if (!matching.empty())
     choice.notes.push_back("0 and 1 are treated as numbers because other targets are numbers: " +
-                           quoted(stats, having) + "; use -t mixed to classify them");
+                           quoted(stats, matching) + "; use -t mixed to classify them");
 }
 
 /// Applies the label that the user specified as the positive one.
-void choose_positive(const std::vector<ColumnStats>& stats, const TargetWishes& wishes, TargetChoice& choice) {
+void choose_positive(const std::vector<ColumnStats>& stats, const TargetRequest& request, TargetChoice& choice) {
   for (const std::size_t c : choice.columns)
     if (stats[c].filled == 0) throw DataError("column '" + stats[c].name + "' has no values");
   const std::set<std::string> labels = labels_of(stats, choice.columns);
   choice.task.kind = TaskKind::binary;
-  choice.task.class_labels = labels_with_positive(labels, wishes.positive);
+  choice.task.class_labels = labels_with_positive(labels, request.positive);
   if (choice.task.class_labels.empty())
-    throw DataError("--positive " + wishes.positive + ": " +
+    throw DataError("--positive " + request.positive + ": " +
                     (choice.columns.empty() ? std::string("no column has this label and exactly one other")
                                             : "the labels of " + quoted(stats, choice.columns) +
                                                   " must be this label and one other, but they are " +
-                                                  list_of(sorted_labels(labels), kWordsNamed)));
+                                                  list_of(sorted_labels(labels), kMaxListed)));
   const std::string &zero = choice.task.class_labels[0], &one = choice.task.class_labels[1];
   choice.notes.push_back("binary labels in " + quoted(stats, choice.columns) + ": " + one + " is 1, " +
                          (zero.empty() ? "no label" : zero) + " is 0");
@@ -277,12 +277,12 @@ void note_binary_labels(const std::vector<ColumnStats>& stats, bool kind_is_give
   for (const std::size_t c : choice.columns)
     if (stats[c].is_binary()) all |= stats[c].pairs;
   for (std::uint8_t pair = 0; pair < kPairs; ++pair) {
-    std::vector<std::size_t> having;
+    std::vector<std::size_t> matching;
     for (const std::size_t c : choice.columns)
-      if (stats[c].is_binary() && (stats[c].pairs >> pair & 1u) != 0) having.push_back(c);
-    if (having.empty() || (pair == kNumberPair && kind_is_given)) continue;
+      if (stats[c].is_binary() && (stats[c].pairs >> pair & 1u) != 0) matching.push_back(c);
+    if (matching.empty() || (pair == kNumberPair && kind_is_given)) continue;
     const std::vector<std::string> words = words_of_pair(pair);
-    choice.notes.push_back("binary labels in " + quoted(stats, having) + ": " +
+    choice.notes.push_back("binary labels in " + quoted(stats, matching) + ": " +
                            (pair == kNumberPair ? "1 and 0 (use -t regression to treat them as numbers)"
                                                 : words[1] + " is 1, " + words[0] + " is 0"));
     if (pair != kNumberPair && all == 1u << pair) choice.task.class_labels = words;
@@ -310,22 +310,22 @@ bool wants_all_targets(const std::vector<std::string>& named, const std::vector<
   return named.size() == 1 && is_all(named[0]) && std::ranges::none_of(columns, is_all);
 }
 
-TargetChoice choose_targets(const std::vector<ColumnStats>& stats, const TargetWishes& wishes) {
-  if (!wishes.positive.empty() && wishes.kind.value_or(TaskKind::binary) != TaskKind::binary)
-    throw UsageError("--positive applies to classification, not to " + std::string(to_string(*wishes.kind)));
+TargetChoice choose_targets(const std::vector<ColumnStats>& stats, const TargetRequest& request) {
+  if (!request.positive.empty() && request.kind.value_or(TaskKind::binary) != TaskKind::binary)
+    throw UsageError("--positive applies to classification, not to " + std::string(to_string(*request.kind)));
   TargetChoice choice;
-  if (wishes.named) {
+  if (request.named) {
     for (std::size_t c = 0; c < stats.size(); ++c)
       if (!stats[c].is_watched) choice.columns.push_back(c);
   } else {
-    find_columns(stats, wishes, choice);
+    find_columns(stats, request, choice);
     warn_of_left_out(stats, choice);
   }
   for (const ColumnStats& column : stats)
-    if (wishes.hint_of_parts && column.names_parts())
+    if (request.hint_at_parts && column.names_parts())
       choice.notes.push_back("'" + std::string(trim(column.name)) + "' contains the sets of a split; --splits-column " +
                              std::string(trim(column.name)) + " uses them");
-  if (!wishes.named && wishes.own_table && !wishes.all && choice.columns.size() > kMaxFoundTargets)
+  if (!request.named && request.own_table && !request.all && choice.columns.size() > kMaxFoundTargets)
     throw UsageError(std::to_string(choice.columns.size()) +
                      " columns could be targets: " + quoted(stats, choice.columns) +
                      "; name the targets with --target-columns (--target-columns all uses all of them)");
@@ -336,27 +336,27 @@ TargetChoice choose_targets(const std::vector<ColumnStats>& stats, const TargetW
     return !choice.columns.empty() &&
            std::ranges::all_of(choice.columns, [&](std::size_t c) { return condition(stats[c]); });
   };
-  std::optional<TaskKind> kind = wishes.kind;
+  std::optional<TaskKind> kind = request.kind;
   if (!kind && all_columns([](const ColumnStats& c) { return c.is_binary(); })) kind = TaskKind::binary;
   const auto is_text = [](const ColumnStats& c) {
     return c.filled > 0 && c.numbers + c.decimal_commas == 0 && (c.with_unit == 0 || c.may_be_text());
   };
   const bool two_words = !kind && all_columns(is_text) && labels_of(stats, choice.columns).size() == 2;
-  if (!wishes.positive.empty()) {
-    choose_positive(stats, wishes, choice);
+  if (!request.positive.empty()) {
+    choose_positive(stats, request, choice);
   } else {
     if (two_words) kind = TaskKind::multiclass;
     // Named columns with words and others with numbers cannot be targets of one kind.
     const auto is_words = [&](std::size_t c) { return stats[c].is_binary() && stats[c].numbers < stats[c].filled; };
-    if (!kind && wishes.named && std::ranges::any_of(choice.columns, is_words)) kind = TaskKind::mixed;
+    if (!kind && request.named && std::ranges::any_of(choice.columns, is_words)) kind = TaskKind::mixed;
     const bool by_column = kind == TaskKind::mixed;
     for (const std::size_t c : choice.columns)
-      check_values(stats[c], by_column && stats[c].is_binary() ? TaskKind::binary : kind, wishes.named);
+      check_values(stats[c], by_column && stats[c].is_binary() ? TaskKind::binary : kind, request.named);
     if (kind == TaskKind::multiclass) choice.task = multiclass_task(stats, choice.columns);
     choice.task.kind = kind.value_or(TaskKind::regression);
     if (by_column) choice.task.set_kinds(kinds_of(stats, choice.columns));
     if (!kind) note_numbers_that_may_be_classes(stats, choice);
-    if (kind == TaskKind::binary || by_column) note_binary_labels(stats, wishes.kind || by_column, choice);
+    if (kind == TaskKind::binary || by_column) note_binary_labels(stats, request.kind || by_column, choice);
     if (two_words)
       choice.notes.push_back(quoted(stats, choice.columns) + ": multiclass with two classes, " +
                              list_of(choice.task.class_labels) +

@@ -28,11 +28,11 @@ inline constexpr std::size_t kMaxFoundTargets = 20;
 bool wants_all_targets(const std::vector<std::string>& named, const std::vector<std::string>& columns);
 
 /// What the user specified about targets.
-struct TargetWishes {
+struct TargetRequest {
   bool named = false;          ///< the user named these columns, so each must be usable
   bool all = false;            ///< use all columns that can be targets, without a limit
   bool own_table = true;       ///< not a named data set: columns that are not measurements are left out
-  bool hint_of_parts = false;  ///< the user specified no split
+  bool hint_at_parts = false;  ///< the user specified no split
   std::optional<TaskKind> kind{};
   std::string positive{};  ///< the label that is 1, in any case; "" = by meaning (labels.hpp)
 };
@@ -54,7 +54,7 @@ struct TargetChoice {
   std::vector<std::string> notes{};     ///< decisions, for the log
   std::vector<std::string> warnings{};  ///< columns that contain numbers but are left out; approximate values
 };
-TargetChoice choose_targets(const std::vector<ColumnStats>& stats, const TargetWishes& wishes);
+TargetChoice choose_targets(const std::vector<ColumnStats>& stats, const TargetRequest& request);
 
 /// The label in a cell.
 struct Label {

@@ -28,7 +28,7 @@ constexpr double kTinyPivot = 1e-30;
 /// Limit for the ratio of the determinants at both ends of an interval. Beyond it, a line between them is of no use.
 constexpr double kMaxRatio = 8;
 /// After this many steps by false position, the next step bisects.
-constexpr int kLines = 8;
+constexpr int kMaxInterpolations = 8;
 /// Bisection alone needs 50.
 constexpr int kMaxRounds = 200;
 
@@ -159,12 +159,12 @@ class Elimination {
   }
   std::uint32_t next() const {
     std::uint32_t best = 0;
-    std::size_t fewest = ~std::size_t{0};
+    std::size_t min_neighbours = ~std::size_t{0};
     for (std::uint32_t atom = 0; atom < done_.size(); ++atom) {
-      if (done_[atom] != 0 || neighbours_[atom].size() >= fewest) continue;
+      if (done_[atom] != 0 || neighbours_[atom].size() >= min_neighbours) continue;
       best = atom;
-      fewest = neighbours_[atom].size();
-      if (fewest <= 1) break;
+      min_neighbours = neighbours_[atom].size();
+      if (min_neighbours <= 1) break;
     }
     return best;
   }
@@ -235,10 +235,10 @@ void bracket(const CompactMolecule& molecule, const std::vector<Lanes>& diagonal
 /// `inner`.
 struct Search {
   double inner = 0, outer = 0;
-  double at_inner = 0, at_outer = 0;  ///< determinants, 0 = unknown; weighted by look()
-  bool alone = false;                 ///< the interval contains no other eigenvalue
+  double at_inner = 0, at_outer = 0;  ///< determinants, 0 = unknown; weighted by update()
+  bool isolated = false;              ///< the interval contains no other eigenvalue
   int kept = 0;                       ///< 1, -1: the last round kept the inner, the outer end
-  int lines = 0;                      ///< rounds since the ends were comparable
+  int interpolations = 0;             ///< rounds since the ends were comparable
   double last = 0;                    ///< x of the last round
   bool done = false;
 
@@ -248,31 +248,33 @@ struct Search {
   double next() {
     const double ratio = -at_inner / at_outer;
     // After both ends have been comparable, one may come much closer than the other.
-    const bool cuts = alone && ratio > 0 && std::isfinite(ratio);
-    lines = cuts && (lines > 0 || (ratio > 1 / kMaxRatio && ratio < kMaxRatio)) ? lines + 1 : 0;
-    return lines % kLines == 0 ? (inner + outer) / 2 : inner + (outer - inner) * (ratio / (1 + ratio));
+    const bool interpolate = isolated && ratio > 0 && std::isfinite(ratio);
+    interpolations =
+        interpolate && (interpolations > 0 || (ratio > 1 / kMaxRatio && ratio < kMaxRatio)) ? interpolations + 1 : 0;
+    return interpolations % kMaxInterpolations == 0 ? (inner + outer) / 2
+                                                    : inner + (outer - inner) * (ratio / (1 + ratio));
   }
 
-  /// Updates the interval: `beyond` eigenvalues are beyond x. Anderson & Bjorck 1973, BIT 13:253: an end that is kept
-  /// twice gets a lower weight.
-  void look(double x, double beyond, double determinant) {
-    const auto lighter = [&](double replaced) {
+  /// Updates the interval: `count_beyond` eigenvalues are beyond x. Anderson & Bjorck 1973, BIT 13:253: an end that is
+  /// kept twice gets a lower weight.
+  void update(double x, double count_beyond, double determinant) {
+    const auto reduction = [&](double replaced) {
       const double share = 1 - determinant / replaced;
       return share > 0 ? share : 0.5;
     };
-    if (beyond == 0) {
-      if (kept == 1) at_inner *= lighter(at_outer);
+    if (count_beyond == 0) {
+      if (kept == 1) at_inner *= reduction(at_outer);
       outer = x;
       at_outer = determinant;
       kept = 1;
     } else {
-      if (kept == -1) at_outer *= lighter(at_inner);
+      if (kept == -1) at_outer *= reduction(at_inner);
       inner = x;
       at_inner = determinant;
       kept = -1;
-      alone = beyond == 1;
+      isolated = count_beyond == 1;
     }
-    done = width() < kPrecision || (alone && std::abs(x - last) < kPrecision);
+    done = width() < kPrecision || (isolated && std::abs(x - last) < kPrecision);
     last = x;
   }
 };
@@ -311,8 +313,8 @@ void write_bcut(const Work& work, double* row) {
     all_done = true;
     for (std::size_t l = 0; l < kLanes; ++l) {
       if (!searches[l].done)
-        searches[l].look(x[l], l < kProperties ? static_cast<double>(n) - signs.negative[l] : signs.negative[l],
-                         signs.determinant[l]);
+        searches[l].update(x[l], l < kProperties ? static_cast<double>(n) - signs.negative[l] : signs.negative[l],
+                           signs.determinant[l]);
       all_done = all_done && searches[l].done;
     }
   }

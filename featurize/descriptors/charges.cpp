@@ -30,16 +30,16 @@ using Table = std::array<std::array<Orbital, kModes>, kElements>;
 
 const Table& table() {
   static const Table filled = [] {
-    Table made{};
+    Table result{};
     const RDKit::GasteigerParams& rdkit = *RDKit::GasteigerParams::getParams();
     for (unsigned int z = 0; z < kElements; ++z) {
       const std::string symbol = RDKit::PeriodicTable::getTable()->getElementSymbol(z);
       for (std::size_t mode = 0; mode < kModes; ++mode) {
         const std::vector<double> values = rdkit.getParams(symbol, kModeNames[mode]);
-        made[z][mode] = {values[0], values[1], values[2], values[0] != 0 || values[1] != 0 || values[2] != 0};
+        result[z][mode] = {values[0], values[1], values[2], values[0] != 0 || values[1] != 0 || values[2] != 0};
       }
     }
-    return made;
+    return result;
   }();
   return filled;
 }

@@ -56,14 +56,14 @@ void write_masses_and_electrons(Work& work, double* row) {
 void write_charges(const Work& work, double* row) {
   // Python's min() and max() keep the new value unless the old one is better. Therefore a charge that is not a number
   // replaces the values before it and is replaced by the next value.
-  double least = 500.0, most = -500.0;
+  double min_charge = 500.0, max_charge = -500.0;
   for (const double charge : work.charge) {
-    least = least < charge ? least : charge;
-    most = most > charge ? most : charge;
+    min_charge = min_charge < charge ? min_charge : charge;
+    max_charge = max_charge > charge ? max_charge : charge;
   }
-  row[slot("MinPartialCharge")] = least;
-  row[slot("MaxPartialCharge")] = most;
-  const double low = std::abs(least), high = std::abs(most);
+  row[slot("MinPartialCharge")] = min_charge;
+  row[slot("MaxPartialCharge")] = max_charge;
+  const double low = std::abs(min_charge), high = std::abs(max_charge);
   row[slot("MaxAbsPartialCharge")] = high > low ? high : low;
   row[slot("MinAbsPartialCharge")] = high < low ? high : low;
 }

@@ -146,10 +146,10 @@ bool Matcher::find_candidates_in(const std::vector<PatternStep>& order) {
     const std::uint64_t* near = near_.data() + order[s].bond_rule * n * words;
     for (std::size_t w = 0; w < words; ++w)
       for (std::uint64_t left = from[w]; left != 0; left &= left - 1) {
-        const std::uint64_t* there = near + (w * 64 + static_cast<std::size_t>(std::countr_zero(left))) * words;
-        std::uint64_t met = 0;
-        for (std::size_t v = 0; v < words; ++v) met |= there[v] & own[v];
-        from[w] ^= met == 0 ? left & ~(left - 1) : 0;
+        const std::uint64_t* neighbours = near + (w * 64 + static_cast<std::size_t>(std::countr_zero(left))) * words;
+        std::uint64_t common = 0;
+        for (std::size_t v = 0; v < words; ++v) common |= neighbours[v] & own[v];
+        from[w] ^= common == 0 ? left & ~(left - 1) : 0;
       }
   }
   return true;
@@ -171,7 +171,7 @@ void Matcher::compute_first_atoms(const Pattern& pattern, Words result) {
   for (std::size_t w = 0; w < words_; ++w)
     for (std::uint64_t left = candidates_[w]; left != 0; left &= left - 1) {
       const auto atom = static_cast<std::uint16_t>(w * 64 + static_cast<std::size_t>(std::countr_zero(left)));
-      if (search_from(order, atom, Aim::one)) result[w] |= left & ~(left - 1);
+      if (search_from(order, atom, StopAt::first_match)) result[w] |= left & ~(left - 1);
     }
 }
 
@@ -185,11 +185,11 @@ std::span<const std::uint64_t> Matcher::first_atoms(int pattern) {
 
 /// Returns the order whose first pattern atom matches the fewest atoms of the molecule.
 const std::vector<PatternStep>& Matcher::best_order(const Pattern& pattern) {
-  std::size_t fewest = ~std::size_t{0}, first = 0;
+  std::size_t min_atoms = ~std::size_t{0}, first = 0;
   for (std::size_t k = 0; k < pattern.rules.size(); ++k) {
     const std::size_t atoms = ones(mask(pattern.rules[k]));
-    if (atoms < fewest) {
-      fewest = atoms;
+    if (atoms < min_atoms) {
+      min_atoms = atoms;
       first = k;
     }
   }
@@ -203,7 +203,8 @@ bool Matcher::exists(int pattern) {
   if (!find_candidates(order)) return false;
   if (candidates_are_matches(order)) return true;
   for (std::size_t atom = 0; atom < molecule_->size(); ++atom)
-    if (has(candidates_.data(), atom) && search_from(order, static_cast<std::uint16_t>(atom), Aim::one)) return true;
+    if (has(candidates_.data(), atom) && search_from(order, static_cast<std::uint16_t>(atom), StopAt::first_match))
+      return true;
   return false;
 }
 
@@ -223,7 +224,7 @@ int Matcher::count(int pattern) {
   per_mapping_ = own.symmetric ? static_cast<int>(own.rules.size()) : 1;
   for (std::size_t atom = 0; atom < molecule_->size(); ++atom) {
     if (!has(candidates_.data(), atom)) continue;
-    if (search_from(order, static_cast<std::uint16_t>(atom), Aim::all)) return -1;
+    if (search_from(order, static_cast<std::uint16_t>(atom), StopAt::limit)) return -1;
     for (std::size_t s = 0; own.symmetric && s < order.size(); ++s)
       candidates_[s * words_ + atom / 64] &= ~bit_of(atom);
   }
@@ -245,10 +246,10 @@ int Matcher::distinct_sets() {
   return distinct;
 }
 
-bool Matcher::search_from(const std::vector<PatternStep>& order, std::uint16_t atom, Aim aim) {
+bool Matcher::search_from(const std::vector<PatternStep>& order, std::uint16_t atom, StopAt stop_at) {
   mapped_[0] = atom;
   used_[atom / 64u] |= bit_of(atom);
-  const bool found = extend(order, 1, aim);
+  const bool found = extend(order, 1, stop_at);
   used_[atom / 64u] &= ~bit_of(atom);
   return found;
 }
@@ -264,32 +265,32 @@ bool Matcher::fits(const PatternStep& step, const std::uint64_t* candidates, std
 }
 
 /// Returns true if the search is over: one mapping is enough and was found, or there are too many.
-bool Matcher::extend(const std::vector<PatternStep>& order, std::size_t step, Aim aim) {
+bool Matcher::extend(const std::vector<PatternStep>& order, std::size_t step, StopAt stop_at) {
   if (step == order.size()) {
-    if (aim == Aim::one) return true;
+    if (stop_at == StopAt::first_match) return true;
     found_.insert(found_.end(), used_.begin(), used_.end());
     return (mappings_ += per_mapping_) >= kMaxMappings;
   }
   const PatternStep& own = order[step];
   const std::uint64_t* candidates = candidates_.data() + step * words_;
-  const auto go_on = [&](std::uint16_t atom) {
+  const auto try_atom = [&](std::uint16_t atom) {
     mapped_[step] = atom;
     used_[atom / 64u] |= bit_of(atom);
-    const bool over = extend(order, step + 1, aim);
+    const bool stop = extend(order, step + 1, stop_at);
     used_[atom / 64u] &= ~bit_of(atom);
-    return over;
+    return stop;
   };
   if (own.parent < 0) {
     for (std::size_t atom = 0; atom < molecule_->size(); ++atom) {
       const auto next = static_cast<std::uint16_t>(atom);
-      if (fits(own, candidates, next) && go_on(next)) return true;
+      if (fits(own, candidates, next) && try_atom(next)) return true;
     }
     return false;
   }
   const std::uint16_t from = mapped_[own.parent];
   for (const Arc* arc = molecule_->begin(from); arc != molecule_->end(from); ++arc) {
     if ((bond_bits_[arc->bond] >> own.bond_rule & 1) == 0 || !fits(own, candidates, arc->atom)) continue;
-    if (go_on(arc->atom)) return true;
+    if (try_atom(arc->atom)) return true;
   }
   return false;
 }

@@ -37,15 +37,15 @@ class Matcher {
   std::span<const std::uint16_t> candidates(std::size_t atom) const { return kinds_->rooted[kind_[atom]]; }
 
  private:
-  enum class Aim : std::uint8_t { one, all };
+  enum class StopAt : std::uint8_t { first_match, limit };
   using Words = std::uint64_t*;
 
   bool may_occur(const Pattern& pattern);
   Words mask(std::size_t rule);
   void compute_mask(std::size_t rule, Words result);
   void compute_first_atoms(const Pattern& pattern, Words result);
-  bool search_from(const std::vector<PatternStep>& order, std::uint16_t atom, Aim aim);
-  bool extend(const std::vector<PatternStep>& order, std::size_t step, Aim aim);
+  bool search_from(const std::vector<PatternStep>& order, std::uint16_t atom, StopAt stop_at);
+  bool extend(const std::vector<PatternStep>& order, std::size_t step, StopAt stop_at);
   bool fits(const PatternStep& step, const std::uint64_t* candidates, std::uint16_t atom) const;
   bool find_candidates(const std::vector<PatternStep>& order);
   template <std::size_t fixed>

@@ -80,13 +80,13 @@ class PatternLibrary::Compiler {
     pattern.cycles = graph.cycles;
     std::vector<std::uint8_t> bond_rules(molecule.getNumBonds());
     for (const RDKit::Atom* atom : molecule.atoms()) {
-      if (!atom->hasQuery()) refuse("an atom without a query");
+      if (!atom->hasQuery()) reject("an atom without a query");
       const std::uint16_t own = atom_rule(*atom->getQuery());
       if (atom->getIdx() == 0) pattern.root = own;
       pattern.rules.push_back(rule_in_place(own, graph.atoms[atom->getIdx()]));
     }
     for (const RDKit::Bond* bond : molecule.bonds()) {
-      if (!bond->hasQuery()) refuse("a bond without a query");
+      if (!bond->hasQuery()) reject("a bond without a query");
       const std::uint8_t own = bond_rule(*bond->getQuery());
       bond_rules[bond->getIdx()] = graph.bonds[bond->getIdx()].cyclic ? cyclic_rule(own) : own;
       pattern.needs_bonds |= std::uint64_t{1} << bond_rules[bond->getIdx()];
@@ -100,7 +100,7 @@ class PatternLibrary::Compiler {
   }
 
  private:
-  [[noreturn]] void refuse(const std::string& what) const {
+  [[noreturn]] void reject(const std::string& what) const {
     throw FileError("pattern '" + name_ + "' has " + what + ", which this version does not support");
   }
 
@@ -138,7 +138,7 @@ class PatternLibrary::Compiler {
   void check_leaves(const Query& query, const std::string_view (&known)[count]) const {
     for (auto child = query.beginChildren(); child != query.endChildren(); ++child) check_leaves(**child, known);
     if (is_leaf(query) && std::find(std::begin(known), std::end(known), query.getDescription()) == std::end(known))
-      refuse("a query " + query.getDescription());
+      reject("a query " + query.getDescription());
   }
 
   std::uint16_t atom_rule(const AtomQuery& query) {
@@ -160,7 +160,7 @@ class PatternLibrary::Compiler {
       const std::map<std::string, AtomRule::Kind> kinds{
           {"AtomAnd", AtomRule::Kind::all}, {"AtomOr", AtomRule::Kind::any}, {"AtomXor", AtomRule::Kind::one}};
       const auto kind = kinds.find(query.getDescription());
-      if (kind == kinds.end()) refuse("a query " + query.getDescription());
+      if (kind == kinds.end()) reject("a query " + query.getDescription());
       rule.kind = kind->second;
       for (auto child = query.beginChildren(); child != query.endChildren(); ++child)
         rule.children.push_back(atom_rule(**child));
@@ -168,7 +168,7 @@ class PatternLibrary::Compiler {
         return library_.rules_[child].kind == AtomRule::Kind::elementary;
       });
     }
-    return added(std::move(rule), text);
+    return add_rule(std::move(rule), text);
   }
 
   int known_rule(const std::string& text) const {
@@ -176,7 +176,7 @@ class PatternLibrary::Compiler {
     const auto same = std::find(texts.begin(), texts.end(), text);
     return same == texts.end() ? -1 : static_cast<int>(same - texts.begin());
   }
-  std::uint16_t added(AtomRule rule, const std::string& text) {
+  std::uint16_t add_rule(AtomRule rule, const std::string& text) {
     library_.rules_.push_back(std::move(rule));
     library_.rule_texts_.push_back(text);
     return static_cast<std::uint16_t>(library_.rules_.size() - 1);
@@ -185,20 +185,20 @@ class PatternLibrary::Compiler {
   /// Returns an atom's own rule combined with the requirements of its position in the pattern.
   std::uint16_t rule_in_place(std::uint16_t own, const AtomFacts& place) {
     std::vector<std::uint16_t> children{own};
-    const auto demand = [&](AtomRule::Kind kind, const std::string& what, std::uint16_t least) {
-      const std::string text = "at least " + std::to_string(least) + " " + what;
+    const auto require = [&](AtomRule::Kind kind, const std::string& what, std::uint16_t min_count) {
+      const std::string text = "at least " + std::to_string(min_count) + " " + what;
       const int known = known_rule(text);
-      AtomRule rule{.kind = kind, .negated = false, .index = least, .children = {}};
-      children.push_back(known >= 0 ? static_cast<std::uint16_t>(known) : added(std::move(rule), text));
+      AtomRule rule{.kind = kind, .negated = false, .index = min_count, .children = {}};
+      children.push_back(known >= 0 ? static_cast<std::uint16_t>(known) : add_rule(std::move(rule), text));
     };
-    if (place.cyclic_bonds > 0) demand(AtomRule::Kind::cyclic_bonds, "cyclic bonds", place.cyclic_bonds);
+    if (place.cyclic_bonds > 0) require(AtomRule::Kind::cyclic_bonds, "cyclic bonds", place.cyclic_bonds);
     if (place.degree > std::max<std::uint8_t>(1, place.cyclic_bonds))
-      demand(AtomRule::Kind::neighbours, "neighbours", place.degree);
+      require(AtomRule::Kind::neighbours, "neighbours", place.degree);
     if (children.size() == 1) return own;
     std::string text = "all of";
     for (const std::uint16_t child : children) text += " " + std::to_string(child);
     if (const int known = known_rule(text); known >= 0) return static_cast<std::uint16_t>(known);
-    return added({.kind = AtomRule::Kind::all, .negated = false, .index = 0, .children = children}, text);
+    return add_rule({.kind = AtomRule::Kind::all, .negated = false, .index = 0, .children = children}, text);
   }
 
   std::uint8_t cyclic_rule(std::uint8_t own) {
@@ -219,7 +219,7 @@ class PatternLibrary::Compiler {
   }
   std::uint8_t add_bond_rule(const BondQuery* query, const std::string& text) {
     const std::size_t number = library_.bond_texts_.size();
-    if (number == 64) refuse("more kinds of bond than the 64 of a library");
+    if (number == 64) reject("more kinds of bond than the 64 of a library");
     library_.bond_texts_.push_back(text);
     library_.bond_rules_.push_back(query);
     library_.cyclic_rule_of_.push_back(static_cast<std::uint8_t>(number));
@@ -236,17 +236,17 @@ class PatternLibrary::Compiler {
       step_of[atom] = own;
       steps.push_back({rules[atom], static_cast<std::int16_t>(parent), bond_to_parent, {}});
       const RDKit::Atom* rdkit_atom = molecule.getAtomWithIdx(atom);
-      std::vector<std::pair<unsigned int, std::uint8_t>> onward;
+      std::vector<std::pair<unsigned int, std::uint8_t>> unvisited;
       for (const RDKit::Bond* bond : molecule.atomBonds(rdkit_atom)) {
         const unsigned int other = bond->getOtherAtomIdx(atom);
         const std::uint8_t rule = bond_rules[bond->getIdx()];
         if (step_of[other] < 0) {
-          onward.emplace_back(other, rule);
+          unvisited.emplace_back(other, rule);
         } else if (step_of[other] != parent) {
           steps[static_cast<std::size_t>(own)].closures.push_back({static_cast<std::uint8_t>(step_of[other]), rule});
         }
       }
-      for (const auto& [other, rule] : onward)
+      for (const auto& [other, rule] : unvisited)
         if (step_of[other] < 0) self(self, other, own, rule);
     };
     visit(visit, first, -1, 0);
@@ -260,8 +260,8 @@ class PatternLibrary::Compiler {
 };
 
 PatternLibrary::PatternLibrary() {
-  static std::atomic<std::uint64_t> made{0};
-  id_ = made++;
+  static std::atomic<std::uint64_t> next_id{0};
+  id_ = next_id++;
 }
 
 int PatternLibrary::add(const std::string& smarts, const std::string& name) {
@@ -291,8 +291,8 @@ int PatternLibrary::add(std::shared_ptr<const RDKit::ROMol> query, const std::st
 }
 
 PatternLibrary::Kinds& PatternLibrary::kinds() const {
-  thread_local std::map<std::uint64_t, Kinds> of_thread;
-  Kinds& own = of_thread[id_];
+  thread_local std::map<std::uint64_t, Kinds> kinds_by_library;
+  Kinds& own = kinds_by_library[id_];
   if (own.number.size() > kMaxKinds) own = {};
   return own;
 }

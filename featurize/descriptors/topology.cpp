@@ -47,11 +47,11 @@ void close_paths(std::vector<std::int16_t>& matrix, std::size_t n, std::size_t s
 
 /// -sum p log2 p, with p = part / sum of all parts.
 double entropy(const std::vector<double>& parts) {
-  double whole = 0, sum = 0;
-  for (const double part : parts) whole += part;
-  if (whole == 0) return 0;
+  double total = 0, sum = 0;
+  for (const double part : parts) total += part;
+  if (total == 0) return 0;
   for (const double part : parts)
-    if (part > 0) sum -= part / whole * std::log2(part / whole);
+    if (part > 0) sum -= part / total * std::log2(part / total);
   return sum;
 }
 
@@ -181,20 +181,21 @@ double balaban_j(const Work& work) {
   const auto bonds = static_cast<double>(work.molecule.bonds.size());
   const double rings = bonds - static_cast<double>(n) + 1;
   if (rings + 1 == 0) return 0;
-  thread_local std::vector<double> reach;
-  reach.assign(n, 0.0);
+  thread_local std::vector<double> distance_sums;
+  distance_sums.assign(n, 0.0);
   for (std::size_t i = 0; i < n; ++i) {
     const std::int16_t* row = work.distances.twelfths.data() + i * work.distances.stride;
     long near = 0, far = 0;
     for (std::size_t j = 0; j < n; ++j) {
-      const bool apart = row[j] >= Distances::kFar;
-      near += apart ? 0 : row[j];
-      far += apart;
+      const bool unreachable = row[j] >= Distances::kFar;
+      near += unreachable ? 0 : row[j];
+      far += unreachable;
     }
-    reach[i] = static_cast<double>(near) / kTwelve + kNoPath * static_cast<double>(far);
+    distance_sums[i] = static_cast<double>(near) / kTwelve + kNoPath * static_cast<double>(far);
   }
   double sum = 0;
-  for (const BondFacts& bond : work.molecule.bonds) sum += 1.0 / std::sqrt(reach[bond.begin] * reach[bond.end]);
+  for (const BondFacts& bond : work.molecule.bonds)
+    sum += 1.0 / std::sqrt(distance_sums[bond.begin] * distance_sums[bond.end]);
   return bonds / (rings + 1) * sum;
 }
 
@@ -209,12 +210,12 @@ void find_distances(Work& work) {
   for (std::size_t i = 0; i < n; ++i) distances.steps[i * distances.stride + i] = 0;
   distances.twelfths = distances.steps;
   for (const BondFacts& bond : work.molecule.bonds) {
-    const std::size_t there = bond.begin * distances.stride + bond.end;
-    const std::size_t back = bond.end * distances.stride + bond.begin;
+    const std::size_t forward = bond.begin * distances.stride + bond.end;
+    const std::size_t backward = bond.end * distances.stride + bond.begin;
     const int length = twelfths(bond);
     distances.has_all_orders = distances.has_all_orders && length > 0;
-    distances.steps[there] = distances.steps[back] = 1;
-    distances.twelfths[there] = distances.twelfths[back] = static_cast<std::int16_t>(length);
+    distances.steps[forward] = distances.steps[backward] = 1;
+    distances.twelfths[forward] = distances.twelfths[backward] = static_cast<std::int16_t>(length);
   }
   close_paths(distances.steps, n, distances.stride);
   if (distances.has_all_orders) close_paths(distances.twelfths, n, distances.stride);
@@ -248,9 +249,9 @@ void estate_indices(Work& work) {
 
 /// Hall, Mohney & Kier 1991, J. Chem. Inf. Comput. Sci. 31:76.
 void write_electrotopology(const Work& work, double* row) {
-  const auto [least, most] = std::minmax_element(work.estate.begin(), work.estate.end());
-  row[slot("MaxEStateIndex")] = *most;
-  row[slot("MinEStateIndex")] = *least;
+  const auto [lowest, highest] = std::minmax_element(work.estate.begin(), work.estate.end());
+  row[slot("MaxEStateIndex")] = *highest;
+  row[slot("MinEStateIndex")] = *lowest;
   double near = std::abs(work.estate.front()), far = near;
   for (const double value : work.estate) {
     near = std::min(near, std::abs(value));

@@ -2,6 +2,8 @@
 
 #include <cstddef>
 
+#include "featurize/graph/utf8.hpp"
+
 namespace molgraph {
 namespace {
 
@@ -9,13 +11,8 @@ constexpr std::size_t kShownText = 80;
 
 /// Returns one printable line of at most kShownText bytes; never cuts a UTF-8 sequence.
 std::string shortened(const std::string& text) {
-  std::size_t length = text.size();
-  const bool cut = length > kShownText;
-  if (cut) {
-    length = kShownText - 3;
-    while (length > 0 && (static_cast<unsigned char>(text[length]) & 0xC0u) == 0x80u) --length;
-  }
-  std::string shown = text.substr(0, length);
+  const bool cut = text.size() > kShownText;
+  std::string shown = text.substr(0, cut ? utf8_cut(text, kShownText - 3) : text.size());
   for (char& c : shown) {
     const auto byte = static_cast<unsigned char>(c);
     if (byte < 0x20 || byte == 0x7F) c = ' ';

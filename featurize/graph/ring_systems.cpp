@@ -93,18 +93,19 @@ std::vector<Hash> System::first_colours() const {
 }
 
 Hash System::hash() const {
-  std::vector<Hash> colours = first_colours(), next(colours.size()), around;
+  std::vector<Hash> colours = first_colours(), next(colours.size()), neighbour_hashes;
   const auto distinct = [](std::vector<Hash> all) {
     std::ranges::sort(all);
     return static_cast<std::size_t>(std::ranges::distance(all.begin(), std::unique(all.begin(), all.end())));
   };
   for (std::size_t classes = distinct(colours), before = 0; classes > before;) {
     for (std::size_t atom = 0; atom < colours.size(); ++atom) {
-      around.clear();
-      for (const Neighbour& other : neighbours[atom]) around.push_back(hash_of({colours[other.atom], other.bond}));
-      std::ranges::sort(around);
-      around.push_back(colours[atom]);
-      next[atom] = hash_of(around);
+      neighbour_hashes.clear();
+      for (const Neighbour& other : neighbours[atom])
+        neighbour_hashes.push_back(hash_of({colours[other.atom], other.bond}));
+      std::ranges::sort(neighbour_hashes);
+      neighbour_hashes.push_back(colours[atom]);
+      next[atom] = hash_of(neighbour_hashes);
     }
     colours.swap(next);
     before = std::exchange(classes, distinct(colours));

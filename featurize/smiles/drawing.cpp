@@ -53,17 +53,17 @@ std::mutex& drawing() {
 }
 
 /// Returns the contents of the drawer's <svg> element, without header and comments and with double quotes.
-std::string inside_of(const std::string& svg) {
+std::string svg_content(const std::string& svg) {
   const std::size_t opened = svg.find("<svg"), begin = svg.find('>', opened), end = svg.rfind("</svg>");
   if (opened == std::string::npos || end == std::string::npos || begin > end) return {};
-  std::string inside = svg.substr(begin + 1, end - begin - 1);
-  for (std::size_t at; (at = inside.find("<!--")) != std::string::npos;) {
-    const std::size_t closed = inside.find("-->", at);
-    inside.erase(at, closed == std::string::npos ? closed : closed + 3 - at);
+  std::string content = svg.substr(begin + 1, end - begin - 1);
+  for (std::size_t at; (at = content.find("<!--")) != std::string::npos;) {
+    const std::size_t closed = content.find("-->", at);
+    content.erase(at, closed == std::string::npos ? closed : closed + 3 - at);
   }
-  for (char& c : inside)
+  for (char& c : content)
     if (c == '\'') c = '"';
-  return inside;
+  return content;
 }
 
 }  // namespace
@@ -94,7 +94,7 @@ std::string draw_atoms(std::string_view text, bool is_mol_block, const Featurize
 std::string draw_molecule_svg(std::string_view smiles, int width, int height) {
   const ParsedMolecule parsed = parse_smiles(smiles);
   if (!parsed.molecule || static_cast<int>(parsed.molecule->getNumAtoms()) > kMaxDrawnAtoms) return {};
-  std::string inside;
+  std::string content;
   const std::string problem = reason_of_failure([&] {
     const std::lock_guard lock(drawing());
     constexpr bool no_freetype = true;
@@ -102,10 +102,10 @@ std::string draw_molecule_svg(std::string_view smiles, int width, int height) {
     drawer.drawOptions().clearBackground = false;
     RDKit::MolDraw2DUtils::prepareAndDrawMolecule(drawer, *parsed.molecule);
     drawer.finishDrawing();
-    inside = inside_of(drawer.getDrawingText());
+    content = svg_content(drawer.getDrawingText());
   });
-  if (!problem.empty() || inside.empty()) return {};
-  return "<svg viewBox=\"0 0 " + std::to_string(width) + " " + std::to_string(height) + "\">" + inside + "</svg>";
+  if (!problem.empty() || content.empty()) return {};
+  return "<svg viewBox=\"0 0 " + std::to_string(width) + " " + std::to_string(height) + "\">" + content + "</svg>";
 }
 
 }  // namespace molgraph

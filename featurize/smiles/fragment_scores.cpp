@@ -16,17 +16,17 @@ constexpr double kUnknownFragment = -4.0;
 /// RDKit's file has 7 MB. A file that decompresses to more than this limit is not RDKit's.
 constexpr std::size_t kMaxText = std::size_t{256} << 20;
 
-std::string unpacked(const std::string& path) {
+std::string decompressed(const std::string& path) {
   const std::unique_ptr<gzFile_s, int (*)(gzFile)> file(gzopen(path.c_str(), "rb"), gzclose);
   if (!file) throw FileError(path + ": cannot be opened (RDKit's fragment scores; install rdkit-data or set RDBASE)");
   std::string text;
   std::vector<char> chunk(std::size_t{1} << 20);
-  int got = 0;
-  while ((got = gzread(file.get(), chunk.data(), static_cast<unsigned>(chunk.size()))) > 0) {
-    text.append(chunk.data(), static_cast<std::size_t>(got));
+  int bytes_read = 0;
+  while ((bytes_read = gzread(file.get(), chunk.data(), static_cast<unsigned>(chunk.size()))) > 0) {
+    text.append(chunk.data(), static_cast<std::size_t>(bytes_read));
     if (text.size() > kMaxText) throw FileError(path + ": too large to be RDKit's fragment scores");
   }
-  if (got < 0) throw FileError(path + ": damaged gzip data");
+  if (bytes_read < 0) throw FileError(path + ": damaged gzip data");
   return text;
 }
 
@@ -67,33 +67,33 @@ class ListReader {
     return argument;
   }
   void open_mark() {
-    if (mark_ || waiting_) fail("unexpected mark");
-    mark_ = true;
+    if (has_mark_ || has_number_) fail("unexpected mark");
+    has_mark_ = true;
   }
   void make_list() {
-    if (!mark_ || depth_ == 2) fail("unexpected list");
-    mark_ = false;
+    if (!has_mark_ || depth_ == 2) fail("unexpected list");
+    has_mark_ = false;
     if (++depth_ == 2) lists_.emplace_back();
   }
   void number(std::string_view digits) {
     if (!digits.empty() && digits.back() == 'L') digits.remove_suffix(1);
-    if (mark_ || waiting_ || depth_ != 2) fail("unexpected number");
+    if (has_mark_ || has_number_ || depth_ != 2) fail("unexpected number");
     const auto result = std::from_chars(digits.data(), digits.data() + digits.size(), value_);
     if (result.ec != std::errc() || result.ptr != digits.data() + digits.size()) fail("unreadable number");
-    waiting_ = true;
+    has_number_ = true;
   }
   void append() {
-    if (waiting_) {
+    if (has_number_) {
       lists_.back().push_back(value_);
-      waiting_ = false;
-    } else if (depth_ == 2 && !mark_) {
+      has_number_ = false;
+    } else if (depth_ == 2 && !has_mark_) {
       depth_ = 1;  // the inner list is complete
     } else {
       fail("nothing to append");
     }
   }
   std::vector<std::vector<double>> finished() {
-    if (depth_ != 1 || mark_ || waiting_) fail("unexpected stop");
+    if (depth_ != 1 || has_mark_ || has_number_) fail("unexpected stop");
     return std::move(lists_);
   }
 
@@ -101,7 +101,7 @@ class ListReader {
   const std::string& name_;
   std::size_t at_ = 0;
   int depth_ = 0;
-  bool mark_ = false, waiting_ = false;
+  bool has_mark_ = false, has_number_ = false;
   double value_ = 0;
   std::vector<std::vector<double>> lists_;
 };
@@ -129,7 +129,7 @@ FragmentScores FragmentScores::parse(const std::string& text, const std::string&
   return table;
 }
 
-FragmentScores FragmentScores::load(const std::string& path) { return parse(unpacked(path), path); }
+FragmentScores FragmentScores::load(const std::string& path) { return parse(decompressed(path), path); }
 
 double FragmentScores::of(std::uint32_t bit) const {
   const auto found = std::lower_bound(scores_.begin(), scores_.end(), bit,

@@ -25,9 +25,9 @@ namespace {
 
 constexpr std::string_view kBlanks = " \t\r\n\v\f";
 /// More than any first line needs. Limits the log of malicious text.
-constexpr std::size_t kKeptLog = 2048;
+constexpr std::size_t kMaxLogBytes = 2048;
 /// Longer reasons (lists of atoms) are cut, because people read them.
-constexpr std::size_t kKeptReason = 160;
+constexpr std::size_t kMaxReasonBytes = 160;
 
 thread_local std::string captured_log;
 thread_local int captures = 0;
@@ -50,8 +50,8 @@ class ThreadLogBuffer : public std::streambuf {
 
  private:
   static void keep(const char* text, std::size_t length) {
-    if (captures == 0 || captured_log.size() >= kKeptLog) return;
-    captured_log.append(text, std::min(length, kKeptLog - captured_log.size()));
+    if (captures == 0 || captured_log.size() >= kMaxLogBytes) return;
+    captured_log.append(text, std::min(length, kMaxLogBytes - captured_log.size()));
   }
 };
 
@@ -81,7 +81,7 @@ void cut_from(std::string& line, std::string_view marker) {
   if (at != std::string::npos) line.erase(at);
 }
 
-void cut_front(std::string& line, std::string_view prefix) {
+void strip_prefix(std::string& line, std::string_view prefix) {
   if (line.rfind(prefix, 0) == 0) line.erase(0, prefix.size());
 }
 
@@ -92,7 +92,7 @@ std::string tidy(std::string text) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = ' ';
   }
   for (std::size_t at; (at = text.find("  ")) != std::string::npos;) text.erase(at, 1);
-  if (text.size() > kKeptReason) text = text.substr(0, kKeptReason - 3) + "...";
+  if (text.size() > kMaxReasonBytes) text = text.substr(0, kMaxReasonBytes - 3) + "...";
   return text;
 }
 
@@ -116,7 +116,7 @@ ParsedMolecule guarded(Parse parse) {
 template <typename Parse>
 ParsedMolecule checked_smiles(std::string_view text, Parse parse) {
   const std::string_view smiles = trimmed(text);
-  if (std::string foreign = foreign_sign(smiles); !foreign.empty()) return {nullptr, std::move(foreign)};
+  if (std::string reason = invalid_symbol_reason(smiles); !reason.empty()) return {nullptr, std::move(reason)};
   // RDKit treats text after a blank as a name, so half a cell would be ignored silently. "|...|" is CXSMILES.
   const std::size_t blank = smiles.find_first_of(kBlanks);
   if (blank != std::string_view::npos && smiles[smiles.find_first_not_of(kBlanks, blank)] != '|') {
@@ -138,7 +138,7 @@ std::string LogCapture::first_reason() const {
   std::string line = captured_log.substr(0, captured_log.find('\n'));
   // "[12:34:56] SMILES Parse Error: unclosed ring for input: 'C1CC'"
   if (!line.empty() && line.front() == '[' && line.size() > 10 && line[9] == ']') line.erase(0, 11);
-  cut_front(line, "SMILES Parse Error: ");
+  strip_prefix(line, "SMILES Parse Error: ");
   cut_from(line, " while parsing: ");
   cut_from(line, " for input: ");
   return tidy(line);

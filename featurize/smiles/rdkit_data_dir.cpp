@@ -37,13 +37,13 @@ std::string rdkit_data_dir() {
   for (const char* place : {MOLGRAPH_RDKIT_SHARE, "/usr/share/RDKit", "/usr/local/share/RDKit"}) {
     if (*place != '\0') places.emplace_back(place);
   }
-  std::string looked;
+  std::string searched;
   for (const std::string& place : places) {
     std::error_code ignored;
     if (fs::is_directory(place + "/Data", ignored)) return place;
-    if (looked.find(place) == std::string::npos) looked += (looked.empty() ? "" : ", ") + place;
+    if (searched.find(place) == std::string::npos) searched += (searched.empty() ? "" : ", ") + place;
   }
-  throw FileError("RDKit's data directory not found (looked in " + looked +
+  throw FileError("RDKit's data directory not found (looked in " + searched +
                   "): install rdkit-data or set RDBASE to the directory that contains Data and Contrib");
 }
 

@@ -22,7 +22,7 @@ Rings::Rings(int atoms, std::span<const std::uint16_t> bond_atoms)
 /// A bond is in a ring unless it is a bridge (Tarjan 1974): no bond below it in a depth-first tree leads above it.
 void Rings::find_ring_bonds() {
   const std::size_t atoms = system_.size();
-  std::vector<int> low(atoms), in_by(atoms, -1);
+  std::vector<int> low(atoms), entry_bond(atoms, -1);
   std::vector<std::size_t> next(first_.begin(), first_.end() - 1);
   std::fill(ring_bond_.begin(), ring_bond_.end(), 1);
   int time = 0;
@@ -35,13 +35,13 @@ void Rings::find_ring_bonds() {
       if (next[at] < first_[at + 1]) {
         const Step step = steps_[next[at]++];
         const auto other = static_cast<std::size_t>(step.atom);
-        if (step.bond == in_by[at]) continue;
+        if (step.bond == entry_bond[at]) continue;
         if (depth_[other] >= 0) {
           low[at] = std::min(low[at], depth_[other]);
           continue;
         }
         depth_[other] = low[other] = time++;
-        in_by[other] = step.bond;
+        entry_bond[other] = step.bond;
         queue_.push_back(step.atom);
         continue;
       }
@@ -49,7 +49,7 @@ void Rings::find_ring_bonds() {
       if (queue_.empty()) break;
       const auto above = static_cast<std::size_t>(queue_.back());
       low[above] = std::min(low[above], low[at]);
-      if (low[at] > depth_[above]) ring_bond_[static_cast<std::size_t>(in_by[at])] = 0;
+      if (low[at] > depth_[above]) ring_bond_[static_cast<std::size_t>(entry_bond[at])] = 0;
     }
   }
   std::fill(depth_.begin(), depth_.end(), -1);
@@ -84,12 +84,12 @@ void Rings::find_systems() {
   }
 }
 
-int Rings::smallest_of_atom(int atom, int most) const {
-  assert(most <= kLargestRing);
+int Rings::smallest_of_atom(int atom, int limit) const {
+  assert(limit <= kLargestRing);
   if (!this->atom(atom)) return 0;
   // Breadth-first search. A bond between two branches of the tree closes a ring through the root, and the smallest such
   // ring contains one.
-  int best = most + 1;
+  int best = limit + 1;
   queue_.assign(1, atom);
   depth_[static_cast<std::size_t>(atom)] = 0;
   for (std::size_t head = 0; head < queue_.size(); ++head) {
@@ -107,17 +107,17 @@ int Rings::smallest_of_atom(int atom, int most) const {
       }
     }
   }
-  for (const int seen : queue_) depth_[static_cast<std::size_t>(seen)] = -1;
-  return best <= most ? best : 0;
+  for (const int visited : queue_) depth_[static_cast<std::size_t>(visited)] = -1;
+  return best <= limit ? best : 0;
 }
 
-int Rings::distance(int from, int to, int without_atom, int without_bond, int most) const {
+int Rings::distance(int from, int to, int without_atom, int without_bond, int limit) const {
   int found = 0;
   queue_.assign(1, from);
   depth_[static_cast<std::size_t>(from)] = 0;
   for (std::size_t head = 0; head < queue_.size() && found == 0; ++head) {
     const int at = queue_[head], depth = depth_[static_cast<std::size_t>(at)];
-    if (depth >= most) break;
+    if (depth >= limit) break;
     for (const Step& step : steps(at)) {
       if (step.atom == without_atom || step.bond == without_bond || depth_[static_cast<std::size_t>(step.atom)] >= 0)
         continue;
@@ -126,23 +126,23 @@ int Rings::distance(int from, int to, int without_atom, int without_bond, int mo
       if (step.atom == to) found = depth + 1;
     }
   }
-  for (const int seen : queue_) depth_[static_cast<std::size_t>(seen)] = -1;
+  for (const int visited : queue_) depth_[static_cast<std::size_t>(visited)] = -1;
   return found;
 }
 
-int Rings::smallest_of_bond(int bond, int most) const {
-  assert(most <= kLargestRing);
+int Rings::smallest_of_bond(int bond, int limit) const {
+  assert(limit <= kLargestRing);
   if (!this->bond(bond)) return 0;
   const auto b = static_cast<std::size_t>(bond);
-  const int way = distance(bond_atoms_[2 * b], bond_atoms_[2 * b + 1], -1, bond, most - 1);
-  return way > 0 ? way + 1 : 0;
+  const int length = distance(bond_atoms_[2 * b], bond_atoms_[2 * b + 1], -1, bond, limit - 1);
+  return length > 0 ? length + 1 : 0;
 }
 
-int Rings::smallest_through(int left, int atom, int right, int most) const {
-  assert(most <= kLargestRing);
+int Rings::smallest_through(int left, int atom, int right, int limit) const {
+  assert(limit <= kLargestRing);
   if (!this->atom(atom)) return 0;
-  const int way = distance(left, right, atom, -1, most - 2);
-  return way > 0 ? way + 2 : 0;
+  const int length = distance(left, right, atom, -1, limit - 2);
+  return length > 0 ? length + 2 : 0;
 }
 
 }  // namespace molgraph

@@ -21,12 +21,12 @@ class Rings {
   /// Number of the atom's ring system (atoms connected by ring bonds), -1 for an atom outside rings.
   int system(int atom) const { return system_[static_cast<std::size_t>(atom)]; }
 
-  /// Size of the smallest ring through the atom, 0 if it is larger than `most` or there is none.
-  int smallest_of_atom(int atom, int most) const;
+  /// Size of the smallest ring through the atom, 0 if it is larger than `limit` or there is none.
+  int smallest_of_atom(int atom, int limit) const;
   /// The same for a bond.
-  int smallest_of_bond(int bond, int most) const;
+  int smallest_of_bond(int bond, int limit) const;
   /// The same for the two bonds that join `atom` to its neighbours `left` and `right`.
-  int smallest_through(int left, int atom, int right, int most) const;
+  int smallest_through(int left, int atom, int right, int limit) const;
 
  private:
   struct Step {
@@ -39,8 +39,8 @@ class Rings {
   void find_ring_bonds();
   void find_systems();
   /// Length in bonds of the shortest path over ring bonds that avoids one atom or bond (-1 = none is avoided), 0 if
-  /// above `most`.
-  int distance(int from, int to, int without_atom, int without_bond, int most) const;
+  /// above `limit`.
+  int distance(int from, int to, int without_atom, int without_bond, int limit) const;
 
   std::vector<std::uint16_t> bond_atoms_;
   std::vector<std::size_t> first_;  ///< [atoms + 1] into steps_

@@ -124,7 +124,7 @@ bool could_be_end(const RDKit::Atom& atom) {
   }
 }
 
-bool could_have_sides(const RDKit::Bond& bond, const Rings& rings) {
+bool could_be_stereo_bond(const RDKit::Bond& bond, const Rings& rings) {
   return bond.getBondType() == RDKit::Bond::DOUBLE && could_be_end(*bond.getBeginAtom()) &&
          could_be_end(*bond.getEndAtom()) &&
          rings.smallest_of_bond(static_cast<int>(bond.getIdx()), kSmallestRingWithTrans - 1) == 0;
@@ -153,34 +153,34 @@ BondLabel bond_label(const RDKit::Bond& bond) {
 class Perception {
  public:
   Perception(RDKit::RWMol& molecule, const Rings& rings)
-      : molecule_(molecule), rings_(rings), centres_(molecule.getNumAtoms()), sided_(molecule.getNumBonds()) {
+      : molecule_(molecule), rings_(rings), centres_(molecule.getNumAtoms()), stereo_bonds_(molecule.getNumBonds()) {
     labels_.atom.assign(molecule.getNumAtoms(), CentreLabel::none);
     labels_.bond.assign(molecule.getNumBonds(), BondLabel::none);
     for (const RDKit::Atom* atom : molecule.atoms()) centres_[atom->getIdx()] = could_be_centre(molecule, *atom, rings);
-    for (const RDKit::Bond* bond : molecule.bonds()) sided_[bond->getIdx()] = could_have_sides(*bond, rings);
+    for (const RDKit::Bond* bond : molecule.bonds()) stereo_bonds_[bond->getIdx()] = could_be_stereo_bond(*bond, rings);
   }
 
   StereoLabels run() {
-    if (centres_.none() && sided_.none()) return std::move(labels_);
+    if (centres_.none() && stereo_bonds_.none()) return std::move(labels_);
     find_labels();
-    mark_the_rest();
+    label_remaining();
     return std::move(labels_);
   }
 
  private:
   /// Gets RDKit's labels of atoms and bonds that have a configuration.
   void find_labels() {
-    boost::dynamic_bitset<> atoms(centres_.size()), bonds(sided_.size());
+    boost::dynamic_bitset<> atoms(centres_.size()), bonds(stereo_bonds_.size());
     for (RDKit::Atom* atom : molecule_.atoms()) {
       atom->clearProp(RDKit::common_properties::_CIPCode);
       atoms[atom->getIdx()] = centres_[atom->getIdx()] && has_tag(*atom);
     }
     for (RDKit::Bond* bond : molecule_.bonds()) {
       bond->clearProp(RDKit::common_properties::_CIPCode);
-      bonds[bond->getIdx()] = sided_[bond->getIdx()] && has_mark(*bond);
+      bonds[bond->getIdx()] = stereo_bonds_[bond->getIdx()] && has_mark(*bond);
     }
     if (atoms.none() && bonds.none()) return;  // avoid the labeller's copy of the molecule
-    if (!in_reach(atoms, bonds)) return;
+    if (!within_step_limit(atoms, bonds)) return;
     try {
       RDKit::CIPLabeler::assignCIPLabels(molecule_, atoms, bonds);
     } catch (const std::bad_alloc&) {
@@ -196,27 +196,28 @@ class Perception {
   /// cannot be interrupted and its own limit allows 20 s for a symmetric molecule of 65 atoms. A centre costs the paths
   /// through the molecule as far as its substituents are alike. A centre whose substituents differ only in
   /// configurations costs all paths, for every configuration and every such centre.
-  bool in_reach(const boost::dynamic_bitset<>& atoms, const boost::dynamic_bitset<>& bonds) {
+  bool within_step_limit(const boost::dynamic_bitset<>& atoms, const boost::dynamic_bitset<>& bonds) {
     std::vector<Unit> units;
     for (auto a = atoms.find_first(); a != atoms.npos; a = atoms.find_next(a))
       units.push_back({static_cast<int>(a), -1});
     for (auto b = bonds.find_first(); b != bonds.npos; b = bonds.find_next(b)) {
       units.push_back({-1, static_cast<int>(b)});
     }
-    refine(Seen::by_rank, [&](int round) {
+    refine(Properties::cip, [&](int round) {
       for (Unit& unit : units)
-        if (unit.alike_for < 0 && differs(unit)) unit.alike_for = round;
+        if (unit.distinct_after < 0 && differs(unit)) unit.distinct_after = round;
     });
     colour_.clear();
-    const auto tied = std::count_if(units.begin(), units.end(), [](const Unit& unit) { return unit.alike_for < 0; });
+    const auto tied =
+        std::count_if(units.begin(), units.end(), [](const Unit& unit) { return unit.distinct_after < 0; });
     std::int64_t left = kMaxSteps;
-    std::vector<char> on_way(labels_.atom.size(), 0);
+    std::vector<char> on_path(labels_.atom.size(), 0);
     for (const Unit& unit : units) {
-      const std::int64_t factor = unit.alike_for < 0 ? static_cast<std::int64_t>(units.size()) * tied : 1;
-      const int depth = unit.alike_for < 0 ? static_cast<int>(on_way.size()) : unit.alike_for + 3;
+      const std::int64_t factor = unit.distinct_after < 0 ? static_cast<std::int64_t>(units.size()) * tied : 1;
+      const int depth = unit.distinct_after < 0 ? static_cast<int>(on_path.size()) : unit.distinct_after + 3;
       std::int64_t budget = left / factor;
       const std::int64_t before = budget;
-      const auto count_from = [&](const RDKit::Atom& atom) { count_ways(atom, depth, on_way, budget); };
+      const auto count_from = [&](const RDKit::Atom& atom) { count_paths(atom, depth, on_path, budget); };
       if (unit.atom >= 0) {
         count_from(*molecule_.getAtomWithIdx(static_cast<unsigned>(unit.atom)));
       } else {
@@ -231,28 +232,29 @@ class Perception {
   }
 
   struct Unit {
-    int atom, bond;      ///< one of them; the other is -1
-    int alike_for = -1;  ///< rounds of refinement until its substituents differ; -1 = never
+    int atom, bond;           ///< one of them; the other is -1
+    int distinct_after = -1;  ///< rounds of refinement until its substituents differ; -1 = never
   };
 
   bool differs(const Unit& unit) const {
     if (unit.atom >= 0)
       return kind_of_centre(*molecule_.getAtomWithIdx(static_cast<unsigned>(unit.atom))) == Substituents::different;
     const RDKit::Bond& bond = *molecule_.getBondWithIdx(static_cast<unsigned>(unit.bond));
-    return two_sides(*bond.getBeginAtom(), *bond.getEndAtom()) && two_sides(*bond.getEndAtom(), *bond.getBeginAtom());
+    return sides_differ(*bond.getBeginAtom(), *bond.getEndAtom()) &&
+           sides_differ(*bond.getEndAtom(), *bond.getBeginAtom());
   }
 
   /// Subtracts one from `budget` for every path from the atom with at most `depth` bonds and without repeated atoms.
-  void count_ways(const RDKit::Atom& atom, int depth, std::vector<char>& on_way, std::int64_t& budget) const {
+  void count_paths(const RDKit::Atom& atom, int depth, std::vector<char>& on_path, std::int64_t& budget) const {
     if (--budget <= 0 || depth == 0) return;
-    on_way[atom.getIdx()] = 1;
+    on_path[atom.getIdx()] = 1;
     for (const RDKit::Atom* next : molecule_.atomNeighbors(&atom))
-      if (!on_way[next->getIdx()]) count_ways(*next, depth - 1, on_way, budget);
-    on_way[atom.getIdx()] = 0;
+      if (!on_path[next->getIdx()]) count_paths(*next, depth - 1, on_path, budget);
+    on_path[atom.getIdx()] = 0;
   }
 
-  void mark_the_rest() {
-    refine(Seen::everything, [](int) {});
+  void label_remaining() {
+    refine(Properties::all, [](int) {});
     std::vector<std::size_t> ring_centres;
     for (std::size_t a = 0; a < labels_.atom.size(); ++a) {
       if (!centres_[a]) continue;
@@ -270,14 +272,15 @@ class Perception {
       if (std::any_of(ring_centres.begin(), ring_centres.end(), shares)) labels_.atom[a] = CentreLabel::undefined;
     }
     for (std::size_t b = 0; b < labels_.bond.size(); ++b) {
-      if (!sided_[b] || labels_.bond[b] != BondLabel::none) continue;
+      if (!stereo_bonds_[b] || labels_.bond[b] != BondLabel::none) continue;
       const RDKit::Bond& bond = *molecule_.getBondWithIdx(static_cast<unsigned>(b));
-      if (two_sides(*bond.getBeginAtom(), *bond.getEndAtom()) && two_sides(*bond.getEndAtom(), *bond.getBeginAtom()))
+      if (sides_differ(*bond.getBeginAtom(), *bond.getEndAtom()) &&
+          sides_differ(*bond.getEndAtom(), *bond.getBeginAtom()))
         labels_.bond[b] = BondLabel::either;
     }
   }
 
-  enum class Substituents : std::uint8_t { different, ring_pair, alike };
+  enum class Substituents : std::uint8_t { different, ring_pair, repeated };
 
   Substituents kind_of_centre(const RDKit::Atom& atom) const {
     std::vector<std::pair<Colour, bool>> substituents;  // colour, whether by a ring bond
@@ -302,11 +305,11 @@ class Perception {
       in_rings += substituents[k].second && substituents[k - 1].second;
     }
     if (pairs == 0) return Substituents::different;
-    return pairs == 1 && in_rings == 1 && ring_bonds == 2 ? Substituents::ring_pair : Substituents::alike;
+    return pairs == 1 && in_rings == 1 && ring_bonds == 2 ? Substituents::ring_pair : Substituents::repeated;
   }
 
   /// Returns true if the two substituents of `end` other than `partner` differ.
-  bool two_sides(const RDKit::Atom& end, const RDKit::Atom& partner) const {
+  bool sides_differ(const RDKit::Atom& end, const RDKit::Atom& partner) const {
     std::vector<Colour> colours;
     for (const RDKit::Atom* other : molecule_.atomNeighbors(&end))
       if (other != &partner) colours.push_back(colour_[other->getIdx()]);
@@ -315,12 +318,12 @@ class Perception {
     return colours.size() == 2 && colours[0] != colours[1];
   }
 
-  enum class Seen : std::uint8_t { by_rank, everything };
+  enum class Properties : std::uint8_t { cip, all };
 
   /// Colour refinement (Weisfeiler & Leman 1968) until no class splits. Calls `each` before the first round (0) and
-  /// after each round. Seen::by_rank uses the properties that CIP rules rank by, without the configurations.
+  /// after each round. Properties::cip uses the properties that CIP rules rank by, without the configurations.
   template <typename Each>
-  void refine(Seen seen, Each each) {
+  void refine(Properties properties, Each each) {
     const std::size_t atoms = labels_.atom.size();
     colour_.resize(atoms);
     for (const RDKit::Atom* atom : molecule_.atoms()) {
@@ -330,7 +333,7 @@ class Perception {
       add(atom->getAtomicNum());
       add(atom->getIsotope());
       add(atom->getTotalNumHs());
-      if (seen == Seen::everything) {
+      if (properties == Properties::all) {
         add(atom->getFormalCharge());
         add(atom->getNumRadicalElectrons());
         add(labels_.atom[a]);
@@ -344,7 +347,7 @@ class Perception {
       for (std::size_t a = 0; a < atoms; ++a) next[a] = mix(colour_[a]);
       for (const RDKit::Bond* bond : molecule_.bonds()) {
         const auto i = bond->getBeginAtomIdx(), j = bond->getEndAtomIdx();
-        const auto label = seen == Seen::everything ? labels_.bond[bond->getIdx()] : BondLabel::none;
+        const auto label = properties == Properties::all ? labels_.bond[bond->getIdx()] : BondLabel::none;
         const Colour kind = mix((static_cast<Colour>(bond->getBondType()) << 8) + static_cast<Colour>(label));
         next[i] += mix(colour_[j] ^ kind);  // sums, so the order of neighbours does not matter
         next[j] += mix(colour_[i] ^ kind);
@@ -361,7 +364,7 @@ class Perception {
 
   RDKit::RWMol& molecule_;
   const Rings& rings_;
-  boost::dynamic_bitset<> centres_, sided_;  ///< may have a configuration because of their kind
+  boost::dynamic_bitset<> centres_, stereo_bonds_;  ///< may have a configuration because of their kind
   StereoLabels labels_;
   std::vector<Colour> colour_;
 };

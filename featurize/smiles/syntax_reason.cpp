@@ -7,6 +7,8 @@
 #include <set>
 #include <utility>
 
+#include "featurize/graph/utf8.hpp"
+
 namespace molgraph {
 namespace {
 
@@ -26,10 +28,10 @@ int ring_label(std::string_view text, std::size_t& at) {
   std::size_t digit = at + 1;
   const bool enclosed = digit < text.size() && text[digit] == '(';
   if (enclosed) ++digit;
-  const std::size_t most = enclosed ? 5 : 2;
+  const std::size_t max_digits = enclosed ? 5 : 2;
   int label = 0;
   std::size_t count = 0;
-  for (; digit < text.size() && is_digit(text[digit]) && count < most; ++digit, ++count) {
+  for (; digit < text.size() && is_digit(text[digit]) && count < max_digits; ++digit, ++count) {
     label = 10 * label + (text[digit] - '0');
   }
   if (enclosed && digit < text.size() && text[digit] == ')') ++digit;
@@ -91,28 +93,6 @@ std::string first_error(std::string_view text) {
   return {};
 }
 
-struct Sign {
-  std::uint32_t code = 0;
-  std::size_t bytes = 0;  ///< 0: the bytes are not valid UTF-8
-};
-
-/// Returns the character that begins at `at`.
-Sign sign_at(std::string_view text, std::size_t at) {
-  const auto byte = [&](std::size_t k) { return static_cast<unsigned char>(text[at + k]); };
-  const unsigned first = byte(0);
-  if (first < 0x80) return {first, 1};
-  const std::size_t bytes = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  if (first < 0xC2 || first > 0xF4 || at + bytes > text.size()) return {};
-  std::uint32_t code = first & (0x7Fu >> bytes);
-  for (std::size_t k = 1; k < bytes; ++k) {
-    if ((byte(k) & 0xC0u) != 0x80u) return {};
-    code = code << 6 | (byte(k) & 0x3Fu);
-  }
-  const bool overlong = (bytes == 3 && code < 0x800) || (bytes == 4 && code < 0x10000);
-  if (overlong || code > 0x10FFFF || (code >= 0xD800 && code < 0xE000)) return {};
-  return {code, bytes};
-}
-
 /// Control characters, spaces, combining marks, direction marks, tags, private and unused codes.
 bool is_invisible(std::uint32_t code) {
   constexpr std::pair<std::uint32_t, std::uint32_t> kRanges[] = {
@@ -132,14 +112,14 @@ std::string hexadecimal(std::uint32_t value, std::size_t digits) {
 
 }  // namespace
 
-std::string foreign_sign(std::string_view smiles) {
+std::string invalid_symbol_reason(std::string_view smiles) {
   bool extension = false;
   std::size_t character = 0;
   for (std::size_t at = 0; at < smiles.size(); ++character) {
     const auto byte = static_cast<unsigned char>(smiles[at]);
     extension = extension || byte == ' ' || byte == '\t';
     const bool control = byte < 0x20 || byte == 0x7F;
-    const Sign sign = sign_at(smiles, at);
+    const Utf8Character sign = utf8_at(smiles, at);
     if ((control && byte != '\t') || (byte >= 0x80 && !extension) || sign.bytes == 0) {
       if (sign.bytes == 0) return "byte 0x" + hexadecimal(byte, 2) + " is neither ASCII nor UTF-8" + place(character);
       const std::string code = "U+" + hexadecimal(sign.code, 4);
@@ -155,11 +135,11 @@ std::string foreign_sign(std::string_view smiles) {
 
 std::string syntax_reason(std::string_view smiles, const std::string& reason) {
   const std::string_view text = smiles.substr(0, smiles.find_first_of(" \t"));
-  std::string better;
-  if (reason == "unclosed ring") better = open_rings(text);
-  if (reason == "syntax error") better = first_error(text);
-  if (better.empty()) return reason;
-  return reason == "syntax error" ? "syntax error: " + better : better;
+  std::string details;
+  if (reason == "unclosed ring") details = open_rings(text);
+  if (reason == "syntax error") details = first_error(text);
+  if (details.empty()) return reason;
+  return reason == "syntax error" ? "syntax error: " + details : details;
 }
 
 int count_named_atoms(std::string_view smiles) {

@@ -16,7 +16,7 @@ std::string syntax_reason(std::string_view smiles, const std::string& reason);
 /// molecule. Before the first blank, control bytes and characters outside ASCII are not allowed. After it, control
 /// bytes and invalid UTF-8 are not allowed (CXSMILES may label atoms in any language). An invisible character is named
 /// only by its code.
-std::string foreign_sign(std::string_view smiles);
+std::string invalid_symbol_reason(std::string_view smiles);
 
 /// Number of atoms in the text except bracketed hydrogens: a lower bound of the molecule's size without parsing.
 int count_named_atoms(std::string_view smiles);

@@ -17,8 +17,8 @@ namespace {
 
 /// Created by the first caller. On failure, that caller gets the exception, and the next caller tries again.
 const DescriptorCalculator& calculator() {
-  static const DescriptorCalculator made(rdkit_data_dir() + "/Data/FragmentDescriptors.csv");
-  return made;
+  static const DescriptorCalculator instance(rdkit_data_dir() + "/Data/FragmentDescriptors.csv");
+  return instance;
 }
 
 bool has_hydrogen_atoms(const RDKit::ROMol& molecule) {
@@ -40,25 +40,25 @@ void prepare_descriptors() { calculator(); }
 void add_whole_molecule(const RDKit::ROMol& molecule, std::string_view text, StereoMarks marks, Standardize standardize,
                         const FeaturizerExtras& extras, MolecularGraph& graph) {
   if (!extras.descriptors && !extras.fingerprint) return;
-  const RDKit::ROMol* looked_at = &molecule;
+  const RDKit::ROMol* described = &molecule;
   // Stereo marks affect only which hydrogen atoms RDKit folds in, so RDKit's clean-up is needed only if there are any.
   ParsedMolecule cleaned;
   if (marks == StereoMarks::as_written && has_hydrogen_atoms(molecule)) {
     cleaned = parse_smiles(text);
     const std::string failure =
         reason_of_failure([&] { standardise(cleaned.molecule, standardize, StereoMarks::cleaned); });
-    if (cleaned.molecule && failure.empty()) looked_at = cleaned.molecule.get();
+    if (cleaned.molecule && failure.empty()) described = cleaned.molecule.get();
   }
   const LogCapture log;
   if (extras.descriptors) {
     thread_local std::vector<double> values(descriptor_names().size());
-    calculator().descriptors(*looked_at, values);
+    calculator().descriptors(*described, values);
     graph.descriptors.resize(values.size());
     std::transform(values.begin(), values.end(), graph.descriptors.begin(), as_float);
   }
   if (extras.fingerprint) {
     graph.fingerprint.resize(kFingerprintBins);
-    morgan_fingerprint(*looked_at, graph.fingerprint);
+    morgan_fingerprint(*described, graph.fingerprint);
   }
 }
 

@@ -9,19 +9,19 @@ namespace molgraph::python {
 
 namespace nb = nanobind;
 
-constexpr std::chrono::milliseconds kBetweenLooks{100};
+constexpr std::chrono::milliseconds kSignalCheckInterval{100};
 
 void interruptible(const std::function<void(const std::atomic<bool>&)>& work) {
   std::atomic<bool> stopped{false};
-  bool asked = false;
+  bool interrupted = false;
   std::exception_ptr failure;
   {
     const nb::gil_scoped_release free;
     std::future<void> done = std::async(std::launch::async, [&] { work(stopped); });
-    while (done.wait_for(kBetweenLooks) != std::future_status::ready) {
+    while (done.wait_for(kSignalCheckInterval) != std::future_status::ready) {
       if (stopped) continue;
-      const nb::gil_scoped_acquire held;
-      if (PyErr_CheckSignals() != 0) stopped = asked = true;
+      const nb::gil_scoped_acquire gil;
+      if (PyErr_CheckSignals() != 0) stopped = interrupted = true;
     }
     try {
       done.get();
@@ -29,7 +29,7 @@ void interruptible(const std::function<void(const std::atomic<bool>&)>& work) {
       failure = std::current_exception();
     }
   }
-  if (asked) throw nb::python_error();
+  if (interrupted) throw nb::python_error();
   if (failure) std::rethrow_exception(failure);
 }
 

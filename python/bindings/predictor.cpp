@@ -55,21 +55,21 @@ struct Statuses {
 template <class Work>
 void for_each_window(const Texts& texts, std::span<const float> columns, int threads, const Work& work) {
   const std::size_t rows = texts.size(), measured = rows == 0 ? 0 : columns.size() / rows;
-  const auto used = static_cast<std::size_t>(thread_count(threads));
-  const std::size_t window = std::clamp((rows + 4 * used - 1) / (4 * used), kMinRows, kMaxRows);
-  const auto one = [&](std::size_t first) {
-    const std::size_t some = std::min(window, rows - first);
-    work(first, std::span(texts).subspan(first, some), columns.subspan(first * measured, some * measured));
+  const auto workers = static_cast<std::size_t>(thread_count(threads));
+  const std::size_t window = std::clamp((rows + 4 * workers - 1) / (4 * workers), kMinRows, kMaxRows);
+  const auto run_window = [&](std::size_t first) {
+    const std::size_t count = std::min(window, rows - first);
+    work(first, std::span(texts).subspan(first, count), columns.subspan(first * measured, count * measured));
   };
   if (rows <= window) {
     const nb::gil_scoped_release free;
-    if (rows > 0) one(0);
+    if (rows > 0) run_window(0);
     return;
   }
   interruptible([&](const std::atomic<bool>& stopped) {
     parallel_for(static_cast<std::int64_t>((rows + window - 1) / window), 1, threads,
                  [&](std::int64_t begin, std::int64_t) {
-                   if (!stopped) one(static_cast<std::size_t>(begin) * window);
+                   if (!stopped) run_window(static_cast<std::size_t>(begin) * window);
                  });
   });
 }
@@ -78,31 +78,31 @@ void for_each_window(const Texts& texts, std::span<const float> columns, int thr
 class CorePredictor {
  public:
   CorePredictor(const Texts& runs, int threads, const PredictorOptions& options)
-      : predictor_(runs, options), threads_(threads), intervals_(options.interval > 0), places_(options.domain) {}
+      : predictor_(runs, options), threads_(threads), intervals_(options.interval > 0), has_domain_(options.domain) {}
 
   /// Returns a dictionary of arrays: values [n, outputs], status [n], and further requested results.
   nb::dict predict(const Texts& texts, const std::optional<Columns>& measured) const {
     const std::size_t rows = texts.size(), outputs = width();
     const std::size_t spread = predictor_.num_runs() > 1 ? rows * outputs : 0, bounds = intervals_ ? rows * outputs : 0;
     std::vector<double> values(rows * outputs), deviation(spread, kNaN), low(bounds, kNaN), high(bounds, kNaN);
-    std::vector<double> similarity(places_ ? rows : 0, kNaN), percentile(similarity);
+    std::vector<double> similarity(has_domain_ ? rows : 0, kNaN), percentile(similarity);
     std::vector<std::uint8_t> elements(similarity.size()), rings(similarity.size());
     std::vector<std::int64_t> nearest(similarity.size(), -1);
     Statuses statuses(rows);
-    const auto put = [&](const std::vector<double>& from, std::vector<double>& to, std::size_t row) {
+    const auto copy_row = [&](const std::vector<double>& from, std::vector<double>& to, std::size_t row) {
       if (!from.empty() && !to.empty())
         std::ranges::copy(from, to.begin() + static_cast<std::ptrdiff_t>(row * outputs));
     };
-    for_each_window(texts, span_of(measured, rows), threads_, [&](std::size_t first, auto some, auto columns) {
-      std::vector<Prediction> predictions = predictor_.predict(some, columns);
+    for_each_window(texts, span_of(measured, rows), threads_, [&](std::size_t first, auto window, auto columns) {
+      std::vector<Prediction> predictions = predictor_.predict(window, columns);
       for (std::size_t i = 0; i < predictions.size(); ++i) {
         Prediction& one = predictions[i];
         const std::size_t row = first + i;
         statuses.set(row, one);
-        put(one.values, values, row);
-        put(one.deviation, deviation, row);
-        put(one.low, low, row);
-        put(one.high, high, row);
+        copy_row(one.values, values, row);
+        copy_row(one.deviation, deviation, row);
+        copy_row(one.low, low, row);
+        copy_row(one.high, high, row);
         if (!one.domain) continue;
         similarity[row] = one.domain->similarity;
         percentile[row] = one.domain->percentile;
@@ -120,7 +120,7 @@ class CorePredictor {
       all["low"] = array_of(std::move(low), {rows, outputs});
       all["high"] = array_of(std::move(high), {rows, outputs});
     }
-    if (places_) {
+    if (has_domain_) {
       all["similarity"] = array_of(std::move(similarity), {rows});
       all["percentile"] = array_of(std::move(percentile), {rows});
       all["nearest"] = array_of(std::move(nearest), {rows});
@@ -136,8 +136,8 @@ class CorePredictor {
     const std::size_t rows = texts.size(), width = static_cast<std::size_t>(predictor_.embedding_width(options));
     std::vector<float> values(rows * width);
     Statuses statuses(rows);
-    for_each_window(texts, {}, threads_, [&](std::size_t first, auto some, auto) {
-      std::vector<Embedding> embeddings = predictor_.embed(some, options);
+    for_each_window(texts, {}, threads_, [&](std::size_t first, auto window, auto) {
+      std::vector<Embedding> embeddings = predictor_.embed(window, options);
       for (std::size_t i = 0; i < embeddings.size(); ++i) {
         statuses.set(first + i, embeddings[i]);
         std::ranges::copy(embeddings[i].values, values.begin() + static_cast<std::ptrdiff_t>((first + i) * width));
@@ -186,16 +186,16 @@ class CorePredictor {
 
   std::span<const float> span_of(const std::optional<Columns>& measured, std::size_t rows) const {
     if (!measured) return {};
-    const std::size_t wanted = predictor_.input_columns().size();
-    if (measured->shape(0) != rows || measured->shape(1) != wanted)
+    const std::size_t expected = predictor_.input_columns().size();
+    if (measured->shape(0) != rows || measured->shape(1) != expected)
       throw UsageError("columns: " + std::to_string(measured->shape(0)) + " x " + std::to_string(measured->shape(1)) +
-                       " numbers, but the model needs " + std::to_string(rows) + " x " + std::to_string(wanted));
-    return {measured->data(), rows * wanted};
+                       " numbers, but the model needs " + std::to_string(rows) + " x " + std::to_string(expected));
+    return {measured->data(), rows * expected};
   }
 
   Predictor predictor_;
   int threads_;
-  bool intervals_, places_;
+  bool intervals_, has_domain_;
 };
 
 Texts status_words() {

@@ -258,7 +258,7 @@ TEST(Calibration, SingleClassGivesNoTemperature) {
   for (int i = 0; i < 80; ++i) rows.predictions.push_back(0.6), rows.labels.push_back(1);
   const Calibration made = fit_calibration(task_of(TaskKind::binary, {"y"}), CalibrationPart::valid, {rows});
   EXPECT_EQ(made.targets[0].temperature, 1);
-  EXPECT_FALSE(is_of_use(made));
+  EXPECT_FALSE(has_effect(made));
 }
 
 TEST(Calibration, InvalidRowStaysEmpty) {

@@ -264,7 +264,7 @@ TEST(SparseLabels, GiveTheBatchesOfADenseTable) {
   EXPECT_EQ(text_of(targets_of(data.set, some)), text_of(targets_of(dense, some)));
   LoadedData dense_data = data;
   dense_data.set = dense;
-  EXPECT_EQ(mean_predictions(data, 2), mean_predictions(dense_data, 2));
+  EXPECT_EQ(mean_predictions(data, data.split, 2), mean_predictions(dense_data, dense_data.split, 2));
 }
 
 struct Linear : torch::nn::Module {

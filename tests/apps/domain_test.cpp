@@ -169,13 +169,13 @@ TEST(DomainSpace, ProjectsAndClampsToTheRange) {
   const DomainSpace space{.width = 3, .center = {1, 1, 1}, .projection = {0, 1, 0, 0.6F, 0, 0.8F}, .step = {0.1F, 1}};
   const std::vector<float> embedding{6, 3, 11};
   std::int8_t stored[2];
-  space.stored(embedding, stored);
+  space.quantise(embedding, stored);
   EXPECT_EQ(stored[0], 20);
   EXPECT_EQ(stored[1], 11);  // 0.6 * 5 + 0.8 * 10
-  space.stored(std::vector<float>{1, -900, 1}, stored);
+  space.quantise(std::vector<float>{1, -900, 1}, stored);
   EXPECT_EQ(stored[0], -127);
   float place[2];
-  space.place(stored, place);
+  space.dequantise(stored, place);
   EXPECT_FLOAT_EQ(place[0], -12.7F);
 }
 

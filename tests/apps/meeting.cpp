@@ -44,14 +44,14 @@ void run_together(int count, const std::function<void(const std::shared_ptr<Proc
     for (int rank = 0; rank < count; ++rank) {
       threads.emplace_back([&, rank] {
         try {
-          ProcessPlace place{.rank = rank,
-                             .count = count,
-                             .local_rank = rank,
-                             .local_count = count,
-                             .address = "127.0.0.1",
-                             .port = port,
-                             .patience = 60};
-          work(std::make_shared<Processes>(place));
+          ProcessInfo info{.rank = rank,
+                           .count = count,
+                           .local_rank = rank,
+                           .local_count = count,
+                           .address = "127.0.0.1",
+                           .port = port,
+                           .patience = 60};
+          work(std::make_shared<Processes>(info));
         } catch (...) {
           const std::lock_guard lock(mutex);
           if (!error) error = std::current_exception();

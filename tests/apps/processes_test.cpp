@@ -23,7 +23,7 @@ TEST(Processes, SingleProcessChangesNothing) {
   std::string text = "mine";
   alone.share(text);
   EXPECT_EQ(text, "mine");
-  EXPECT_TRUE(alone.alone() && alone.first());
+  EXPECT_TRUE(alone.is_single() && alone.first());
 }
 
 TEST(Processes, SumAndShare) {
@@ -138,41 +138,41 @@ class ProcessEnvironment : public testing::Test {
 };
 
 TEST_F(ProcessEnvironment, ReadsTorchrunVariables) {
-  EXPECT_EQ(place_from_environment().count, 1);
+  EXPECT_EQ(process_info_from_environment().count, 1);
   set("WORLD_SIZE", "4"), set("RANK", "3"), set("LOCAL_WORLD_SIZE", "2"), set("LOCAL_RANK", "1");
   set("MASTER_ADDR", "node7"), set("MASTER_PORT", "29500"), set("TORCHELASTIC_RESTART_COUNT", "2"),
       set("TORCHELASTIC_USE_AGENT_STORE", "True");
-  const ProcessPlace place = place_from_environment();
-  EXPECT_EQ(place.count, 4);
-  EXPECT_EQ(place.rank, 3);
-  EXPECT_EQ(place.local_count, 2);
-  EXPECT_EQ(place.local_rank, 1);
-  EXPECT_EQ(place.address, "node7");
-  EXPECT_EQ(place.port, 29500);
-  EXPECT_EQ(place.attempt, "2");
-  EXPECT_TRUE(place.hosted);
-  EXPECT_EQ(place.patience, 300);
+  const ProcessInfo info = process_info_from_environment();
+  EXPECT_EQ(info.count, 4);
+  EXPECT_EQ(info.rank, 3);
+  EXPECT_EQ(info.local_count, 2);
+  EXPECT_EQ(info.local_rank, 1);
+  EXPECT_EQ(info.address, "node7");
+  EXPECT_EQ(info.port, 29500);
+  EXPECT_EQ(info.attempt, "2");
+  EXPECT_TRUE(info.launcher_hosts);
+  EXPECT_EQ(info.patience, 300);
   set("MOLGRAPH_MEETING_SECONDS", "7");
-  EXPECT_EQ(place_from_environment().patience, 7);
+  EXPECT_EQ(process_info_from_environment().patience, 7);
   set("MOLGRAPH_MEETING_SECONDS", "0");
-  EXPECT_THROW(place_from_environment(), UsageError);
+  EXPECT_THROW(process_info_from_environment(), UsageError);
 }
 
 TEST_F(ProcessEnvironment, InvalidValuesAreUsageErrors) {
   set("WORLD_SIZE", "2");
-  EXPECT_THROW(place_from_environment(), UsageError);  // no RANK
+  EXPECT_THROW(process_info_from_environment(), UsageError);  // no RANK
   set("RANK", "1");
-  EXPECT_THROW(place_from_environment(), UsageError);  // no MASTER_PORT
+  EXPECT_THROW(process_info_from_environment(), UsageError);  // no MASTER_PORT
   set("MASTER_PORT", "29500");
-  EXPECT_THROW(place_from_environment(), UsageError);  // no MASTER_ADDR
+  EXPECT_THROW(process_info_from_environment(), UsageError);  // no MASTER_ADDR
   set("MASTER_ADDR", "localhost");
-  EXPECT_EQ(place_from_environment().rank, 1);
+  EXPECT_EQ(process_info_from_environment().rank, 1);
   for (const char* rank : {"2", "-1", "1x", ""}) {
     set("RANK", rank);
-    EXPECT_THROW(place_from_environment(), UsageError) << rank;
+    EXPECT_THROW(process_info_from_environment(), UsageError) << rank;
   }
   set("WORLD_SIZE", "0");
-  EXPECT_THROW(place_from_environment(), UsageError);
+  EXPECT_THROW(process_info_from_environment(), UsageError);
 }
 
 }  // namespace

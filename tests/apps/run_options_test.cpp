@@ -152,7 +152,7 @@ TEST(RunOptions, RefitStretchesTheScheduleToMoreRows) {
   options.training.patience = 3;
   const ResolvedRun run = resolve(options, data, nullptr);
   ASSERT_EQ(run.trainer.epochs, 11);
-  const ResolvedRun refit = for_refit(run, data, all, 7);
+  const ResolvedRun refit = for_refit(run, data, data.split, all, 7);
   EXPECT_EQ(refit.trainer.total_steps, 31);  // three updates per epoch
   EXPECT_EQ(refit.trainer.warmup_steps, 6);
   EXPECT_EQ(refit.trainer.epochs, 7);
@@ -187,13 +187,13 @@ TEST(RunOptions, FoldsHaveTheSameEpochsAndMembersTheirOwnSeed) {
   EXPECT_EQ(run.trainer.warmup_steps, 4);
   data.split.train.pop_back();
   data.split.train.pop_back();
-  const ResolvedRun fold = for_fold(run, data);
+  const ResolvedRun fold = for_fold(run, data, data.split);
   EXPECT_EQ(fold.trainer.total_steps, 6);
   EXPECT_EQ(fold.trainer.warmup_steps, 3);
-  const ResolvedRun member = for_member(fold, data, 2);
+  const ResolvedRun member = for_member(fold, data, data.split, 2);
   EXPECT_EQ(member.trainer.seed, 2u);
   EXPECT_EQ(member.options.training.ensemble_size, 1);
-  EXPECT_NE(member.trainer.identity, for_member(fold, data, 1).trainer.identity);
+  EXPECT_NE(member.trainer.identity, for_member(fold, data, data.split, 1).trainer.identity);
 }
 
 TEST(RunOptions, NamedModelHasNoGateByDefault) {

@@ -76,7 +76,7 @@ struct Options {
   std::string data = "zinc", only, programs, json_file, batches_file, instruction_set, store, precision, peer_python;
   int rounds = 7, threads = 0, batch_size = 256, gpu = -1, compile_seconds = 300;
   double dropout = 0.1;
-  bool reference = true, training = true, whole = true, best = false, peer = false;
+  bool reference = true, training = true, time_programs = true, best = false, peer = false;
 };
 
 /// Molecules per second, 0 = not measured; and the fp32 engine's share of the floor.
@@ -252,7 +252,7 @@ void run(const Options& o) {
     report["cases"][c.name] = to_json(rates);
     write(report);
   }
-  if (o.whole && (o.only.empty() || o.only == kPrograms)) {
+  if (o.time_programs && (o.only.empty() || o.only == kPrograms)) {
     report["programs"] = print(measure_programs(loaded, o.data, o.programs, threads, o.rounds));
   }
   write(report);
@@ -272,7 +272,8 @@ void add_options(CLI::App& app, Options& o) {
   limit(app.add_option("--dropout", o.dropout, "dropout in training"), RealRange{0, 0.9})->capture_default_str();
   app.add_flag("!--no-reference", o.reference, "do not measure the reference");
   app.add_flag("!--no-train", o.training, "measure inference only");
-  app.add_flag("!--no-programs", o.whole, "measure only the models, not the steps before them and whole programs");
+  app.add_flag("!--no-programs", o.time_programs,
+               "measure only the models, not the steps before them and whole programs");
   app.add_option("--programs", o.programs, "folder of molgraph-score and molgraph-train")->capture_default_str();
   app.add_flag("--best", o.best, "the fastest round instead of the median: for tuning on a noisy machine");
   choose(

@@ -85,7 +85,7 @@ Cost run_program(const std::vector<std::string>& arguments) {
   posix_spawn_file_actions_destroy(&actions);
   Cost cost;
   std::atomic<bool> running = true;
-  std::thread watch([&] {
+  std::thread watcher([&] {
     for (; running; std::this_thread::sleep_for(std::chrono::milliseconds(2)))
       cost.megabytes = std::max(cost.megabytes, peak_megabytes(child));
   });
@@ -93,7 +93,7 @@ Cost run_program(const std::vector<std::string>& arguments) {
   ::waitpid(child, &status, 0);
   cost.seconds = seconds_since(start);
   running = false;
-  watch.join();
+  watcher.join();
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) throw std::runtime_error(arguments[0] + " failed");
   return cost;
 }
@@ -195,12 +195,12 @@ std::vector<Figure> measure_programs(const LoadedData& loaded, const std::string
     return std::vector<std::string>{
         score, "-m", model_file, "-i", file, "-o", out, "--threads", std::to_string(threads)};
   };
-  const Cost start = median_run(rounds, score_file(one)), whole = run_program(score_file(many));
-  figures.push_back({"molgraph-score, one SMILES, cold", "ms", 1e3 * start.seconds});
-  figures.push_back({"molgraph-score, one SMILES, peak memory", "MB", start.megabytes});
+  const Cost one_run = median_run(rounds, score_file(one)), many_run = run_program(score_file(many));
+  figures.push_back({"molgraph-score, one SMILES, cold", "ms", 1e3 * one_run.seconds});
+  figures.push_back({"molgraph-score, one SMILES, peak memory", "MB", one_run.megabytes});
   figures.push_back(
-      {"molgraph-score, 20,000 rows, whole program", "rows/s", static_cast<double>(kFileRows) / whole.seconds});
-  figures.push_back({"molgraph-score, 20,000 rows, peak memory", "MB", whole.megabytes});
+      {"molgraph-score, 20,000 rows, whole program", "rows/s", static_cast<double>(kFileRows) / many_run.seconds});
+  figures.push_back({"molgraph-score, 20,000 rows, peak memory", "MB", many_run.megabytes});
   const Cost training = run_program({train, data, "--model", "graphormer", "--urpe", "--batch-size", "256", "--steps",
                                      "40", "--threads", std::to_string(threads), "-o", scratch.path / "run"});
   figures.push_back({"molgraph-train, 40 steps of 256, peak memory", "MB", training.megabytes});

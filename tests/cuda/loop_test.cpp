@@ -74,7 +74,7 @@ class CudaLoop : public testing::Test {
     trainable.save = [of](const std::string& path) { torch::save(of->parameters(), path); };
     if (on_device) {
       DeviceSum sum;  // like NCCL's sum, but through the host
-      if (!processes->alone()) {
+      if (!processes->is_single()) {
         sum = [processes](float* values, std::size_t size, DeviceStream stream) {
           std::vector<float> host(size);
           cuda::copy_to_host(host.data(), values, size * sizeof(float), stream);

@@ -15,8 +15,8 @@ struct Size {
   int rows, columns, depth;
 };
 /// Partial and full tiles of rows, columns (tiles of 80 if their number is a multiple of 80) and depth.
-const std::vector<Size> kSizes{{1, 1, 1},     {3, 5, 2},     {64, 64, 16}, {65, 80, 33},
-                               {130, 81, 17}, {70, 160, 80}, {20, 9, 200}};
+const std::vector<Size> kSizes{{1, 1, 1},      {3, 5, 2},    {64, 64, 16},  {65, 80, 33}, {130, 81, 17},
+                               {70, 160, 250}, {20, 9, 200}, {65, 80, 480}, {66, 64, 192}};
 
 struct Case {
   Size size;

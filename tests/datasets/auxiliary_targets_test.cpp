@@ -30,7 +30,7 @@ Task regression_task(std::vector<std::string> names) {
 /// Two molecules with two regression targets, an auxiliary class and an auxiliary regression target.
 MoleculeSet set_of_two() {
   MoleculeSet set;
-  set.task = joined(regression_task({"a", "c"}), regression_task({"d", "b"}));
+  set.task = joined_task(regression_task({"a", "c"}), regression_task({"d", "b"}));
   set.row = {0, 1};
   set.targets = {1, 3, 0, 2, 4, 6, 1, 5};
   set.bound = {0, 0, 0, 1, -1, 0, 0, 0};
@@ -80,9 +80,9 @@ TEST(AuxiliaryTargets, TasksCanBeDividedAndJoined) {
   EXPECT_EQ(number.kind, TaskKind::regression);
   EXPECT_THAT(number.units, ElementsAre("nM"));
   EXPECT_THAT(number.class_labels, IsEmpty());
-  EXPECT_EQ(joined(classes, number).kinds, all.kinds);
+  EXPECT_EQ(joined_task(classes, number).kinds, all.kinds);
   all.kind = TaskKind::multiclass;
-  EXPECT_THROW(joined(all, number), UsageError);
+  EXPECT_THROW(joined_task(all, number), UsageError);
 }
 
 TEST(AuxiliaryTargets, UninformativeTargetsCauseWarnings) {

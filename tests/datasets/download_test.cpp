@@ -40,7 +40,7 @@ class DownloadTest : public ::testing::Test {
       ::unsetenv(name);
     options.first_pause = 0.01;
     options.stall_seconds = 2;
-    options.say = [this](const std::string& line) { log_lines.push_back(line); };
+    options.log = [this](const std::string& line) { log_lines.push_back(line); };
     sha = sha256_of_file(folder.write("sha", content));
   }
   bool exists(const std::string& name) { return std::filesystem::exists(folder.file(name)); }

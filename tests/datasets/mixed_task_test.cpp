@@ -86,7 +86,7 @@ TEST_F(MixedTask, ThreeClassesInAMixedTaskAreErrors) {
 TEST_F(MixedTask, OnlyClassesAreStratified) {
   const ClassLabels labels = class_labels_of(load_text(kMixedTable, of(TaskKind::mixed)).set);
   EXPECT_EQ(labels.targets, 3u);
-  EXPECT_THAT(labels.of_some({0, 2}).of, ElementsAre(-1, 1, 1, -1, -1, 1));
+  EXPECT_THAT(labels.subset({0, 2}).classes, ElementsAre(-1, 1, 1, -1, -1, 1));
 }
 
 TEST_F(MixedTask, StoresKeepTheKinds) {

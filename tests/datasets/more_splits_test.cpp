@@ -58,7 +58,7 @@ TEST(KFold, TestSetsAreDisjointAndComplete) {
 TEST(KFold, GroupsStayTogether) {
   std::vector<std::string> groups;
   for (int i = 0; i < 200; ++i) groups.push_back(i % 10 == 9 ? "" : "g" + std::to_string(i * i % 37));
-  const auto splits = k_fold_splits(200, apart_where_empty(groups), 4, {0.8, 0.1, 0.1}, 0);
+  const auto splits = k_fold_splits(200, unique_where_empty(groups), 4, {0.8, 0.1, 0.1}, 0);
   std::map<std::string, std::set<std::size_t>> where;
   for (std::size_t k = 0; k < splits.size(); ++k) {
     EXPECT_NEAR(static_cast<double>(splits[k].test.size()), 50, 5);
@@ -71,7 +71,7 @@ TEST(KFold, GroupsStayTogether) {
 TEST(GroupSplit, GroupsStayTogetherAndRowsWithoutGroupAreSeparate) {
   std::vector<std::string> groups(100);  // all without a name
   for (int i = 0; i < 50; ++i) groups[static_cast<std::size_t>(i)] = "g" + std::to_string(i / 5);
-  const Split split = scaffold_balanced_split(apart_where_empty(groups), {0.8, 0.1, 0.1}, 3);
+  const Split split = scaffold_balanced_split(unique_where_empty(groups), {0.8, 0.1, 0.1}, 3);
   EXPECT_EQ(all_of(split), numbers(100));
   EXPECT_THAT(split.train, SizeIs(80));
   const auto without_group = [](const std::vector<std::int64_t>& part) {

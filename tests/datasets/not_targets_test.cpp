@@ -46,7 +46,7 @@ class NotTargetsTest : public ::testing::Test {
 };
 
 ColumnStats stats_of(const std::string& name, const Cells& cells) {
-  ColumnStats stats{.name = name, .is_judged = true};
+  ColumnStats stats{.name = name, .checks_distinct = true};
   for (std::size_t r = 0; r < cells.size(); ++r) stats.add(cells[r], "t.csv", static_cast<std::int64_t>(r));
   return stats;
 }

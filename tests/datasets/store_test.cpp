@@ -295,7 +295,7 @@ TEST(ChunkCodec, RoundTripsAndDetectsDamage) {
       std::vector<std::byte> raw(element * elements), back(raw.size());
       for (std::byte& byte : raw) byte = static_cast<std::byte>(random() % 5 * 50);
       std::vector<std::byte> packed = encode_chunk(raw, element);
-      EXPECT_LE(packed.size(), most_encoded_bytes(raw.size()));
+      EXPECT_LE(packed.size(), max_encoded_bytes(raw.size()));
       EXPECT_TRUE(decode_chunk(packed, element, back));
       EXPECT_EQ(raw, back);
       std::vector<std::byte> other(raw.size() + element);

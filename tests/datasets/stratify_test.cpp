@@ -27,14 +27,15 @@ std::array<const Indices*, 3> parts_of(const Split& split) { return {&split.trai
 
 /// Number of molecules of a set that have this class of this target.
 std::int64_t count_of(const ClassLabels& labels, const Indices& part, std::size_t target, int label) {
-  return std::ranges::count_if(
-      part, [&](std::int64_t g) { return labels.of[static_cast<std::size_t>(g) * labels.targets + target] == label; });
+  return std::ranges::count_if(part, [&](std::int64_t g) {
+    return labels.classes[static_cast<std::size_t>(g) * labels.targets + target] == label;
+  });
 }
 
 /// `count` molecules with `positives` positive labels, distributed by a fixed rule.
 ClassLabels one_target(std::int64_t count, std::int64_t positives) {
   ClassLabels labels{1, std::vector<std::int32_t>(static_cast<std::size_t>(count), 0)};
-  for (std::int64_t k = 0; k < positives; ++k) labels.of[static_cast<std::size_t>(k * 7919 % count)] = 1;
+  for (std::int64_t k = 0; k < positives; ++k) labels.classes[static_cast<std::size_t>(k * 7919 % count)] = 1;
   return labels;
 }
 
@@ -73,7 +74,7 @@ TEST(Stratify, SupportsManyTargetsWithMissingLabels) {
     for (std::size_t t = 0; t < kTargets; ++t) {
       const auto hash = static_cast<std::uint32_t>(g * 2654435761u + t * 40503u) >> 7u;
       const bool missing = hash % 5 == 0, positive = hash % (31 * (t + 1)) < 6;  // rarer from target to target
-      labels.of.push_back(missing ? std::int32_t{-1} : positive ? std::int32_t{1} : std::int32_t{0});
+      labels.classes.push_back(missing ? std::int32_t{-1} : positive ? std::int32_t{1} : std::int32_t{0});
     }
   const Split split = stratified_split(kCount, labels, {0.8, 0.1, 0.1}, 1);
   Indices all;
@@ -109,7 +110,7 @@ TEST(Stratify, TestAndValidationSetsOfFoldsAreStratified) {
 
 TEST(Stratify, StratifiesEveryClassOfMulticlass) {
   ClassLabels labels{1};
-  for (int g = 0; g < 300; ++g) labels.of.push_back(static_cast<std::int32_t>(g < 200 ? 0 : g < 290 ? 1 : 2));
+  for (int g = 0; g < 300; ++g) labels.classes.push_back(static_cast<std::int32_t>(g < 200 ? 0 : g < 290 ? 1 : 2));
   const Split split = stratified_split(300, labels, {0.8, 0.1, 0.1}, 4);
   for (const auto& [label, expected] : {std::pair{0, 20}, {1, 9}, {2, 1}}) {
     EXPECT_NEAR(static_cast<double>(count_of(labels, split.valid, 0, label)), expected, 1);

@@ -36,7 +36,7 @@ class TableFormTest : public ::testing::Test {
  protected:
   ReadTable read(const std::string& name, const std::string& content, TableOptions options = {}) {
     ReadTable table;
-    options.hooks.say = [&](const std::string& text, bool warning) {
+    options.hooks.log = [&](const std::string& text, bool warning) {
       (warning ? table.warnings : table.notes) += text + "\n";
     };
     TableReader reader(folder.write(name, content), options);
@@ -257,7 +257,7 @@ struct Interrupted {};
 TEST_F(TableFormTest, ReadingCanBeInterrupted) {
   int calls = 0;
   TableOptions options;
-  options.hooks.look = [&] {
+  options.hooks.check_stop = [&] {
     if (++calls > 5) throw Interrupted{};
   };
   std::string rows = "smiles,note\n";

@@ -29,47 +29,53 @@ TEST(SyntaxReason, OtherReasonsAreUnchanged) {
 }
 
 TEST(ForeignSign, IsReportedWithItsPosition) {
-  EXPECT_EQ(foreign_sign("C\xE2\x80\x93"
-                         "C"),
+  EXPECT_EQ(invalid_symbol_reason("C\xE2\x80\x93"
+                                  "C"),
             "'\xE2\x80\x93' (U+2013) is not a SMILES symbol (character 2)")
       << "en dash";
-  EXPECT_EQ(foreign_sign("C\xD0\xA1O"), "'\xD0\xA1' (U+0421) is not a SMILES symbol (character 2)") << "Cyrillic";
-  EXPECT_EQ(foreign_sign("[\xD0\xA1H4]"), "'\xD0\xA1' (U+0421) is not a SMILES symbol (character 2)") << "in brackets";
-  EXPECT_EQ(foreign_sign("CC\xF0\x9F\x98\x80"), "'\xF0\x9F\x98\x80' (U+1F600) is not a SMILES symbol (character 3)");
+  EXPECT_EQ(invalid_symbol_reason("C\xD0\xA1O"), "'\xD0\xA1' (U+0421) is not a SMILES symbol (character 2)")
+      << "Cyrillic";
+  EXPECT_EQ(invalid_symbol_reason("[\xD0\xA1H4]"), "'\xD0\xA1' (U+0421) is not a SMILES symbol (character 2)")
+      << "in brackets";
+  EXPECT_EQ(invalid_symbol_reason("CC\xF0\x9F\x98\x80"),
+            "'\xF0\x9F\x98\x80' (U+1F600) is not a SMILES symbol (character 3)");
 }
 
 TEST(ForeignSign, InvisibleCharactersAreNamedByCode) {
-  EXPECT_EQ(foreign_sign("C\xE2\x80\x8B"
-                         "C"),
+  EXPECT_EQ(invalid_symbol_reason("C\xE2\x80\x8B"
+                                  "C"),
             "the invisible character U+200B is not a SMILES symbol (character 2)");
-  EXPECT_EQ(foreign_sign("\xEF\xBB\xBF"
-                         "C"),
+  EXPECT_EQ(invalid_symbol_reason("\xEF\xBB\xBF"
+                                  "C"),
             "the invisible character U+FEFF is not a SMILES symbol (character 1)");
-  EXPECT_EQ(foreign_sign("CC\xC2\xA0"), "the invisible character U+00A0 is not a SMILES symbol (character 3)");
-  EXPECT_EQ(foreign_sign("CCO\x07"), "the control character U+0007 is not a SMILES symbol (character 4)");
-  EXPECT_EQ(foreign_sign("C\x7F"
-                         "C"),
+  EXPECT_EQ(invalid_symbol_reason("CC\xC2\xA0"), "the invisible character U+00A0 is not a SMILES symbol (character 3)");
+  EXPECT_EQ(invalid_symbol_reason("CCO\x07"), "the control character U+0007 is not a SMILES symbol (character 4)");
+  EXPECT_EQ(invalid_symbol_reason("C\x7F"
+                                  "C"),
             "the control character U+007F is not a SMILES symbol (character 2)");
-  EXPECT_EQ(foreign_sign(std::string("C\0C", 3)), "the control character U+0000 is not a SMILES symbol (character 2)");
+  EXPECT_EQ(invalid_symbol_reason(std::string("C\0C", 3)),
+            "the control character U+0000 is not a SMILES symbol (character 2)");
 }
 
 TEST(ForeignSign, InvalidUtf8IsReported) {
-  EXPECT_EQ(foreign_sign("CC\xFF"), "byte 0xFF is neither ASCII nor UTF-8 (character 3)");
-  EXPECT_EQ(foreign_sign("C\xE9"
-                         "C"),
+  EXPECT_EQ(invalid_symbol_reason("CC\xFF"), "byte 0xFF is neither ASCII nor UTF-8 (character 3)");
+  EXPECT_EQ(invalid_symbol_reason("C\xE9"
+                                  "C"),
             "byte 0xE9 is neither ASCII nor UTF-8 (character 2)")
       << "Latin-1";
-  EXPECT_EQ(foreign_sign("C\xE2\x80"), "byte 0xE2 is neither ASCII nor UTF-8 (character 2)") << "truncated";
-  EXPECT_EQ(foreign_sign("C\xC0\x80"), "byte 0xC0 is neither ASCII nor UTF-8 (character 2)")
+  EXPECT_EQ(invalid_symbol_reason("C\xE2\x80"), "byte 0xE2 is neither ASCII nor UTF-8 (character 2)") << "truncated";
+  EXPECT_EQ(invalid_symbol_reason("C\xC0\x80"), "byte 0xC0 is neither ASCII nor UTF-8 (character 2)")
       << "overlong encoding of zero";
-  EXPECT_EQ(foreign_sign("C\xED\xA0\x80"), "byte 0xED is neither ASCII nor UTF-8 (character 2)") << "lone surrogate";
+  EXPECT_EQ(invalid_symbol_reason("C\xED\xA0\x80"), "byte 0xED is neither ASCII nor UTF-8 (character 2)")
+      << "lone surrogate";
 }
 
 TEST(ForeignSign, CxsmilesLabelsMayContainAnyLetters) {
-  EXPECT_EQ(foreign_sign("CCO"), "");
-  EXPECT_EQ(foreign_sign("CC |$\xCE\xB1;\xCE\xB2$|"), "");
-  EXPECT_EQ(foreign_sign("C\tC"), "") << "blanks have a separate reason";
-  EXPECT_EQ(foreign_sign("CC |$\xCE\xB1;\x01$|"), "the control character U+0001 is not a SMILES symbol (character 8)");
+  EXPECT_EQ(invalid_symbol_reason("CCO"), "");
+  EXPECT_EQ(invalid_symbol_reason("CC |$\xCE\xB1;\xCE\xB2$|"), "");
+  EXPECT_EQ(invalid_symbol_reason("C\tC"), "") << "blanks have a separate reason";
+  EXPECT_EQ(invalid_symbol_reason("CC |$\xCE\xB1;\x01$|"),
+            "the control character U+0001 is not a SMILES symbol (character 8)");
 }
 
 TEST(NamedAtoms, AreALowerBound) {

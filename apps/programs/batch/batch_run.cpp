@@ -18,11 +18,11 @@
 namespace molgraph {
 namespace {
 
-constexpr std::int64_t kRowsPerMark = 65'536;  // distance of stored positions when rows are counted
-constexpr std::int64_t kRowsPerLook = 4096;    // rows between checks for signals when rows are counted
+constexpr std::int64_t kRowsPerMark = 65'536;       // distance of stored positions when rows are counted
+constexpr std::int64_t kRowsPerSignalCheck = 4096;  // rows between checks for signals when rows are counted
 constexpr std::chrono::milliseconds kFirstSave{500};
 constexpr std::int64_t kMaxShards = 1'000'000;
-constexpr int kSavingShare = 20;  // saving the record takes at most 1/20 of the time
+constexpr int kSaveIntervalFactor = 20;  // saving the record takes at most 1/20 of the time
 
 bool is_gzipped(const std::string& path) { return without_gz(path).size() != path.size(); }
 
@@ -34,13 +34,13 @@ Shard parse_shard(const std::string& text) {
   Shard shard;
   const char* end = text.data() + text.size();
   const auto first = std::from_chars(text.data(), end, shard.index);
-  bool good = first.ec == std::errc() && first.ptr != end && *first.ptr == '/';
-  if (good) {
+  bool valid = first.ec == std::errc() && first.ptr != end && *first.ptr == '/';
+  if (valid) {
     const auto second = std::from_chars(first.ptr + 1, end, shard.count);
-    good = second.ec == std::errc() && second.ptr == end && shard.index >= 0 && shard.index < shard.count &&
-           shard.count <= kMaxShards;
+    valid = second.ec == std::errc() && second.ptr == end && shard.index >= 0 && shard.index < shard.count &&
+            shard.count <= kMaxShards;
   }
-  if (!good) throw UsageError("--shard " + text + ": use I/N with 0 <= I < N <= 1,000,000, such as 0/4");
+  if (!valid) throw UsageError("--shard " + text + ": use I/N with 0 <= I < N <= 1,000,000, such as 0/4");
   return shard;
 }
 
@@ -53,7 +53,7 @@ std::int64_t count_rows(InputTables& tables, std::vector<InputPosition>& marks) 
   marks.push_back(tables.position());
   while (tables.next(row)) {
     if (++rows % kRowsPerMark == 0) marks.push_back(tables.position());
-    if (rows % kRowsPerLook == 0) {
+    if (rows % kRowsPerSignalCheck == 0) {
       if (const int signal = stop_requested()) throw Stopped{signal};
       progress.set_share(tables.share_before(tables.position()));
       progress.update(rows);
@@ -122,7 +122,7 @@ void add_batch_options(CommandLine& line, BatchOptions& options, const std::stri
   line.add_common(options.common, kThreads | kDevice | kAtomLimit);
 }
 
-void tell_model(const Predictor& predictor) {
+void log_model_notes(const Predictor& predictor) {
   if (!predictor.precision().note.empty()) spdlog::warn(predictor.precision().note);
   if (predictor.featurizer().standardize == Standardize::parent)
     spdlog::info("salts and solvents are removed and molecules are neutralised, as in training (--standardize parent)");
@@ -142,12 +142,12 @@ InputRange open_input(const BatchOptions& options) {
   };
   range.first = bound(shard.index);
   range.end = bound(shard.index + 1);
-  range.leads = shard.index == 0;
+  range.writes_header = shard.index == 0;
   range.tables = InputTables(options.inputs, options.table.options());
   range.tables.seek(marks[static_cast<std::size_t>(
       std::min(range.first / kRowsPerMark, static_cast<std::int64_t>(marks.size()) - 1))]);
-  TableRow passed;
-  while (range.tables.position().number < range.first && range.tables.next(passed)) {
+  TableRow skipped;
+  while (range.tables.position().number < range.first && range.tables.next(skipped)) {
   }
   return range;
 }
@@ -156,7 +156,7 @@ WindowOptions window_options(const BatchOptions& options, const InputRange& rang
   return {static_cast<std::size_t>(options.batch_size), is_gzipped(options.output) ? kRowsPerMember : 0, range.end};
 }
 
-void refuse_overwriting(const BatchOptions& options, const std::vector<std::string>& models, std::vector<FileRole> read,
+void reject_overwriting(const BatchOptions& options, const std::vector<std::string>& models, std::vector<FileRole> read,
                         const std::vector<std::string>& written) {
   for (FileRole& input : in_role("the input", expand_inputs(options.inputs))) read.push_back(std::move(input));
   for (FileRole& model : in_role("the model", models)) read.push_back(std::move(model));
@@ -164,7 +164,7 @@ void refuse_overwriting(const BatchOptions& options, const std::vector<std::stri
   std::vector<std::string> files = written;
   if (files.empty() && is_output_stream(options.output)) files = {options.output};
   if (files.empty()) files = files_of_lines(linked_file(options.output));
-  refuse_overwriting(read, in_role("the output", files));
+  reject_overwriting(read, in_role("the output", files));
 }
 
 TextOutput::TextOutput(const BatchOptions& options, InputRange& range, std::string header,
@@ -202,10 +202,10 @@ TextOutput::TextOutput(const BatchOptions& options, InputRange& range, std::stri
   }
   if (!before) record_.input = range.tables.position();
   file_ = std::make_unique<OutputFile>(options.output, record_.bytes);
-  given_ = record_.input;
-  given_counts_ = record_.counts;
+  received_end_ = record_.input;
+  received_counts_ = record_.counts;
   if (record_.bytes > 0) return;
-  text_ = range.leads ? std::move(header) : std::string();
+  text_ = range.writes_header ? std::move(header) : std::string();
   if (!gzip_) write_block();
 }
 
@@ -216,9 +216,9 @@ std::optional<ResumeRecord> TextOutput::unfinished_before(const BatchOptions& op
   if (!before) return before;
   if (!std::filesystem::exists(part_, error)) {
     // The call was interrupted between the two renames of finish(), or OUT.part was deleted.
-    const bool whole =
-        !before->content.empty() && std::filesystem::exists(path_, error) && content_mark(path_) == before->content;
-    if (whole) finish_resume_record(path_);
+    const bool complete = !before->content.empty() && std::filesystem::exists(path_, error) &&
+                          content_fingerprint(path_) == before->content;
+    if (complete) finish_resume_record(path_);
     else remove_resume_record(part_);
     return std::nullopt;
   }
@@ -232,16 +232,15 @@ std::optional<ResumeRecord> TextOutput::unfinished_before(const BatchOptions& op
 /// Sets done() if OUT is the output of the same inputs and options.
 void TextOutput::check_finished(const BatchOptions& options) {
   const std::optional<ResumeRecord> found = read_resume_record(path_);
-  const std::string way_out = "; run without --resume to replace it";
+  const std::string advice = "; run without --resume to replace it";
   if (!found || found->content.empty()) {
-    throw FileError(path_ + " exists without " + record_path(path_) + ", which records what it was made from" +
-                    way_out);
+    throw FileError(path_ + " exists without " + record_path(path_) + ", which records what it was made from" + advice);
   }
   if (const std::string other = difference(found->made_from, record_.made_from); !other.empty()) {
-    throw FileError(path_ + " is finished, but it was made with other " + other + way_out);
+    throw FileError(path_ + " is finished, but it was made with other " + other + advice);
   }
-  if (const std::string now = content_mark(path_); now != found->content) {
-    throw FileError(path_ + " has changed since it was finished: " + now + " instead of " + found->content + way_out);
+  if (const std::string now = content_fingerprint(path_); now != found->content) {
+    throw FileError(path_ + " has changed since it was finished: " + now + " instead of " + found->content + advice);
   }
   if (options.strict && found->counts.ok() < found->rows) {
     throw DataError(path_ + " is finished, but contains rows that --strict rejects: " + found->counts.text());
@@ -266,8 +265,8 @@ void TextOutput::discard() {
 
 void TextOutput::write(std::string_view text, const InputPosition& end, const StatusCounts& counts) {
   text_ += text;
-  given_ = end;
-  given_counts_.add(counts);
+  received_end_ = end;
+  received_counts_.add(counts);
   if (gzip_ && end.number % kRowsPerMember != 0) return;
   write_block();
   if (resumable_ && std::chrono::steady_clock::now() >= next_save_) save_record();
@@ -276,10 +275,10 @@ void TextOutput::write(std::string_view text, const InputPosition& end, const St
 void TextOutput::write_block() {
   file_->write(text_);
   text_.clear();
-  record_.rows = given_counts_.rows();
+  record_.rows = received_counts_.rows();
   record_.bytes = file_->bytes();
-  record_.input = given_;
-  record_.counts = given_counts_;
+  record_.input = received_end_;
+  record_.counts = received_counts_;
 }
 
 void TextOutput::save_record() {
@@ -288,22 +287,22 @@ void TextOutput::save_record() {
   write_resume_record(part_, record_);
   recorded_ = true;
   const auto end = std::chrono::steady_clock::now();
-  next_save_ = end + std::max<std::chrono::steady_clock::duration>(kFirstSave, kSavingShare * (end - begin));
+  next_save_ = end + std::max<std::chrono::steady_clock::duration>(kFirstSave, kSaveIntervalFactor * (end - begin));
 }
 
 void TextOutput::finish() {
   write_block();
-  const bool says_so = resumable_ && record_whole_part();
-  if (!says_so && !stream_) remove_resume_record(path_);  // record of an older OUT
+  const bool has_record = resumable_ && record_complete_part();
+  if (!has_record && !stream_) remove_resume_record(path_);  // record of an older OUT
   file_->finish();
   recorded_ = false;
-  if (says_so) finish_resume_record(path_);
+  if (has_record) finish_resume_record(path_);
 }
 
 /// Returns false and logs a warning if the record cannot be written. The rows are kept.
-bool TextOutput::record_whole_part() {
+bool TextOutput::record_complete_part() {
   file_->flush_to_disk();
-  record_.content = content_mark(part_);
+  record_.content = content_fingerprint(part_);
   try {
     write_resume_record(part_, record_);
     return recorded_ = true;
@@ -326,13 +325,13 @@ std::string TextOutput::keep(bool stopped_by_signal) {
   return file_->keep_part();
 }
 
-void refuse_row(const std::string& input, const TableRow& row, RowStatus status, const std::string& reason,
+void reject_row(const std::string& input, const TableRow& row, RowStatus status, const std::string& reason,
                 const std::string& text) {
   throw DataError(input == "-" ? "standard input" : input, row.row + 1, std::string(to_string(status)) + ": " + reason,
                   text);
 }
 
-void say_interrupted(std::int64_t rows, const std::string& where) {
+void log_interruption(std::int64_t rows, const std::string& where) {
   spdlog::warn("stopped after {} rows{}", with_thousands(rows), where.empty() ? "" : "; they are in " + where);
 }
 

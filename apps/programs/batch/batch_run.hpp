@@ -39,7 +39,7 @@ struct BatchOptions {
 
 /// Throws UsageError if an output file is also an input. `models`: model files; `read`: other input files; `written`:
 /// all files that the program may write; empty = those of a line output OUT.
-void refuse_overwriting(const BatchOptions& options, const std::vector<std::string>& models, std::vector<FileRole> read,
+void reject_overwriting(const BatchOptions& options, const std::vector<std::string>& models, std::vector<FileRole> read,
                         const std::vector<std::string>& written = {});
 
 /// Adds all options except the model. `output_help` lists the suffixes.
@@ -49,14 +49,14 @@ void add_batch_options(CommandLine& line, BatchOptions& options, const std::stri
 inline constexpr std::int64_t kRowsPerMember = 8192;
 
 /// Logs how molecules are standardised, if at all, and if the precision of matrix products differs from the option.
-void tell_model(const Predictor& predictor);
+void log_model_notes(const Predictor& predictor);
 
 /// The input rows that this process handles.
 struct InputRange {
-  InputTables tables;      ///< positioned at the first row
-  std::int64_t first = 0;  ///< number of the first row
-  std::int64_t end = -1;   ///< number of the row to stop before; -1 = no shard
-  bool leads = true;       ///< the output begins with the header: no shard, or shard 0
+  InputTables tables;         ///< positioned at the first row
+  std::int64_t first = 0;     ///< number of the first row
+  std::int64_t end = -1;      ///< number of the row to stop before; -1 = no shard
+  bool writes_header = true;  ///< the output begins with the header: no shard, or shard 0
 };
 /// Opens the input. Counts the rows first if there is a shard. Throws the errors of InputTables, and UsageError for an
 /// invalid shard.
@@ -117,15 +117,15 @@ class TextOutput {
   void check_finished(const BatchOptions& options);
   void write_block();
   void save_record();
-  bool record_whole_part();
+  bool record_complete_part();
 
   std::string path_, part_;  // OUT, with symbolic links resolved, and OUT.part
   bool gzip_ = false, stream_ = false, resumable_ = false, done_ = false, shard_ = false;
   std::unique_ptr<OutputFile> file_;
-  std::string text_;     // text of an incomplete gzip member
-  ResumeRecord record_;  // contents of the file
-  InputPosition given_;  // end of the last write(), whose text may still be in text_
-  StatusCounts given_counts_;
+  std::string text_;            // text of an incomplete gzip member
+  ResumeRecord record_;         // contents of the file
+  InputPosition received_end_;  // end of the last write(), whose text may still be in text_
+  StatusCounts received_counts_;
   bool recorded_ = false;  // there is an OUT.part.json
   std::chrono::steady_clock::time_point next_save_;
 };
@@ -162,10 +162,10 @@ class TextSink : public RowSink<Result> {
 // --- templates ---
 
 /// Ends a --strict call at the first bad row. Throws DataError with input, row, reason and text.
-[[noreturn]] void refuse_row(const std::string& input, const TableRow& row, RowStatus status, const std::string& reason,
+[[noreturn]] void reject_row(const std::string& input, const TableRow& row, RowStatus status, const std::string& reason,
                              const std::string& text);
 WindowOptions window_options(const BatchOptions& options, const InputRange& range);
-void say_interrupted(std::int64_t rows, const std::string& where);
+void log_interruption(std::int64_t rows, const std::string& where);
 int finish_batch(const BatchOptions& options, const StatusCounts& counts, double seconds);
 
 template <class Result>
@@ -202,7 +202,7 @@ int run_batch(const BatchOptions& options, const std::string& what, InputRange r
       const Result& result = done.results[i];
       const TableRow& row = done.window.rows[i];
       if (result.status != RowStatus::ok) {
-        refuse_row(names[done.window.table], row, result.status, result.reason, windows.smiles(row));
+        reject_row(names[done.window.table], row, result.status, result.reason, windows.smiles(row));
       }
     }
     sink.write(windows, done);
@@ -214,13 +214,13 @@ int run_batch(const BatchOptions& options, const std::string& what, InputRange r
     pipeline.run();
     sink.finish();
   } catch (const Stopped&) {
-    say_interrupted(counts.rows(), sink.keep(true));
+    log_interruption(counts.rows(), sink.keep(true));
     throw;
   } catch (const ClosedPipe&) {
     throw;
   } catch (...) {
     if (options.strict) sink.discard();
-    else say_interrupted(counts.rows(), sink.keep(false));
+    else log_interruption(counts.rows(), sink.keep(false));
     throw;
   }
   return finish_batch(options, counts, progress.seconds());

@@ -23,9 +23,9 @@ InputCells::InputCells(const InputTables& tables, std::span<const std::string> n
   const ColumnNames columns(tables.columns(), shown);
   std::vector<std::string> missing;
   for (const std::string& name : names_) {
-    const int place = columns.find(name);
-    if (place < 0) missing.push_back(name);
-    else places_.push_back(static_cast<std::size_t>(place));
+    const int column = columns.find(name);
+    if (column < 0) missing.push_back(name);
+    else columns_.push_back(static_cast<std::size_t>(column));
   }
   if (missing.empty()) return;
   throw FileError(shown + ": lacks these input columns of the model: " + list_of(missing) + "; the columns are " +
@@ -35,8 +35,8 @@ InputCells::InputCells(const InputTables& tables, std::span<const std::string> n
 std::vector<float> InputCells::values(const RowWindow& window) const {
   std::vector<float> numbers;
   for (const TableRow& row : window.rows)
-    for (const std::size_t place : places_) {
-      const auto number = place < row.cells.size() ? number_of_cell(row.cells[place]) : std::nullopt;
+    for (const std::size_t column : columns_) {
+      const auto number = column < row.cells.size() ? number_of_cell(row.cells[column]) : std::nullopt;
       numbers.push_back(number ? static_cast<float>(*number) : std::numeric_limits<float>::quiet_NaN());
     }
   return numbers;
@@ -44,8 +44,8 @@ std::vector<float> InputCells::values(const RowWindow& window) const {
 
 void InputCells::check(const TableRow& row, Prediction& prediction) const {
   if (prediction.status != RowStatus::ok) return;
-  for (std::size_t c = 0; c < places_.size(); ++c) {
-    const std::string& cell = row.cells[places_[c]];
+  for (std::size_t c = 0; c < columns_.size(); ++c) {
+    const std::string& cell = row.cells[columns_[c]];
     if (is_missing(cell) || number_of_cell(cell)) continue;
     prediction.status = RowStatus::invalid_input;
     prediction.reason = names_[c] + ": '" + utf8_head(cell, kMaxShown) + "' is not a number";

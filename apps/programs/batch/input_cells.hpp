@@ -25,7 +25,7 @@ class InputCells {
 
  private:
   std::vector<std::string> names_;
-  std::vector<std::size_t> places_;
+  std::vector<std::size_t> columns_;
 };
 
 }  // namespace molgraph

@@ -17,7 +17,7 @@ struct ResumeRecord {
   std::uint64_t bytes = 0;                       ///< size of OUT.part
   InputPosition input;                           ///< position of the next row
   StatusCounts counts;
-  std::string content;  ///< content_mark() of the complete output; "" = unfinished
+  std::string content;  ///< content_fingerprint() of the complete output; "" = unfinished
 };
 
 /// The record of `file` (OUT or OUT.part), or nothing if there is none. Throws FileError if the file is damaged or not

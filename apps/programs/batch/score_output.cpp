@@ -24,7 +24,7 @@ struct NewColumn {
   bool is_number = true, is_list = false;
 };
 
-std::vector<NewColumn> wanted_columns(const Task& task, const ScoreColumns& shown) {
+std::vector<NewColumn> output_columns(const Task& task, const ScoreColumns& shown) {
   std::vector<NewColumn> columns;
   const bool multiclass = task.kind == TaskKind::multiclass;
   const auto add = [&](std::string name, bool is_number = true, bool is_list = false) {
@@ -90,7 +90,7 @@ std::string line_of(const std::vector<std::string>& cells, char delimiter) {
 
 }  // namespace
 
-std::optional<RowFormat> format_of_lines(const std::string& path) {
+std::optional<RowFormat> line_format_of(const std::string& path) {
   const std::string name = without_gz(path);
   if (name.ends_with(".csv")) return RowFormat::csv;
   if (name.ends_with(".tsv")) return RowFormat::tsv;
@@ -106,8 +106,8 @@ ScoreTable::ScoreTable(const std::vector<std::string>& input_columns, const Task
                        std::vector<double> output_scale, const ScoreColumns& shown, RowFormat format)
     : task_(task), output_scale_(std::move(output_scale)), shown_(shown), format_(format), columns_(input_columns) {
   std::set<std::string> taken(input_columns.begin(), input_columns.end());
-  for (NewColumn& column : wanted_columns(task, shown)) {
-    while (!taken.insert(column.name).second) column.name.insert(0, oc::kTaken);
+  for (NewColumn& column : output_columns(task, shown)) {
+    while (!taken.insert(column.name).second) column.name.insert(0, oc::kTakenPrefix);
     added_.push_back(column.name);
     is_number_.push_back(column.is_number);
     is_list_.push_back(column.is_list);
@@ -143,15 +143,16 @@ void ScoreTable::append_target(std::size_t target, const Prediction& prediction,
   }
 }
 
-void ScoreTable::append_explanation(const TargetExplanation& of, double scale, std::vector<std::string>& cells) const {
+void ScoreTable::append_explanation(const TargetExplanation& explanation, double scale,
+                                    std::vector<std::string>& cells) const {
   const auto shown = [](double value) { return number_text(static_cast<float>(value)); };
-  cells.push_back(numbers_text(of.atoms));
-  cells.push_back(number_text(of.baseline, scale));
-  if (shown_.explain.descriptors) cells.push_back(shown(of.descriptors));
-  if (shown_.explain.blend) cells.push_back(shown(of.blend));
+  cells.push_back(numbers_text(explanation.atoms));
+  cells.push_back(number_text(explanation.baseline, scale));
+  if (shown_.explain.descriptors) cells.push_back(shown(explanation.descriptors));
+  if (shown_.explain.blend) cells.push_back(shown(explanation.blend));
 }
 
-void ScoreTable::append_place(const DomainPlace& place, std::vector<std::string>& cells) const {
+void ScoreTable::append_domain(const DomainPlace& place, std::vector<std::string>& cells) const {
   const auto number = [](double value) { return std::isnan(value) ? "" : number_text(static_cast<float>(value)); };
   const DomainLabels* labels = shown_.domain_labels;
   cells.push_back(number(place.similarity));
@@ -160,8 +161,8 @@ void ScoreTable::append_place(const DomainPlace& place, std::vector<std::string>
     cells.push_back(labels->smiles[place.nearest]);
     for (std::size_t t = 0; t < task_.names.size(); ++t) {
       const double value = labels->values[place.nearest * task_.names.size() + t];
-      const bool named = task_.kind == TaskKind::multiclass && !std::isnan(value);
-      cells.push_back(named               ? label_of(task_, static_cast<std::size_t>(value))
+      const bool is_class = task_.kind == TaskKind::multiclass && !std::isnan(value);
+      cells.push_back(is_class            ? label_of(task_, static_cast<std::size_t>(value))
                       : std::isnan(value) ? ""
                                           : number_text(value));
     }
@@ -183,7 +184,7 @@ void ScoreTable::append(const TableRow& row, const ScoredRow& scored, std::strin
       cells.push_back(number_text(static_cast<float>(scored.nearest_distance)));
       cells.push_back(scored.nearest_id);
     }
-    if (shown_.domain) append_place(*scored.domain, cells);
+    if (shown_.domain) append_domain(*scored.domain, cells);
     if (shown_.explain.rollout) cells.push_back(numbers_text(scored.explanation.rollout));
   }
   cells.resize(columns_.size() + added_.size() - 2);

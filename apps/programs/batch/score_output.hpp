@@ -18,7 +18,7 @@ enum class RowFormat : std::uint8_t { csv, tsv, json };
 inline char delimiter_of(RowFormat format) { return format == RowFormat::tsv ? '\t' : ','; }
 
 /// The line format for the suffix of `path`, ignoring .gz: .csv, .tsv or .jsonl. Nothing for any other suffix or none.
-std::optional<RowFormat> format_of_lines(const std::string& path);
+std::optional<RowFormat> line_format_of(const std::string& path);
 
 /// The text as a quoted JSON string; invalid UTF-8 bytes are replaced.
 std::string json_text(const std::string& text);
@@ -72,8 +72,8 @@ class ScoreTable {
 
  private:
   void append_target(std::size_t target, const Prediction& prediction, std::vector<std::string>& cells) const;
-  void append_explanation(const TargetExplanation& of, double scale, std::vector<std::string>& cells) const;
-  void append_place(const DomainPlace& place, std::vector<std::string>& cells) const;
+  void append_explanation(const TargetExplanation& explanation, double scale, std::vector<std::string>& cells) const;
+  void append_domain(const DomainPlace& place, std::vector<std::string>& cells) const;
   void append_json(const std::vector<std::string>& cells, bool ok, std::string& out) const;
 
   Task task_;

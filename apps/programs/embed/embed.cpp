@@ -25,14 +25,14 @@ int embed(const EmbedOptions& options) {
   const Predictor predictor({options.model}, options.batch.predictor());
   const int width = predictor.embedding_width(embedding);
   spdlog::debug("{} numbers per molecule, {}", width, predictor.featurizer().canonical_text());
-  tell_model(predictor);
-  refuse_overwriting(options.batch, predictor.files(), {},
-                     format ? std::vector<std::string>{} : files_of_arrays(options.batch.output));
+  log_model_notes(predictor);
+  reject_overwriting(options.batch, predictor.files(), {},
+                     format ? std::vector<std::string>{} : array_output_files(options.batch.output));
   InputRange range = open_input(options.batch);
   const auto compute = [&](const RowWindow& window) {
     auto rows = window.mol_blocks ? predictor.embed_mol_blocks(window.molecules, embedding)
                                   : predictor.embed(window.molecules, embedding);
-    if (kind == FloatKind::float16) refuse_beyond_half(rows);
+    if (kind == FloatKind::float16) reject_float16_overflow(rows);
     return rows;
   };
   if (!format) {

@@ -112,7 +112,7 @@ void EmbeddingTable::append(const std::string& id, const std::string& smiles, co
   out += "}\n";
 }
 
-void refuse_beyond_half(std::vector<Embedding>& rows) {
+void reject_float16_overflow(std::vector<Embedding>& rows) {
   const auto infinite = [](float value) { return (float16_bits(value) & 0x7FFFu) == 0x7C00u; };
   for (Embedding& row : rows) {
     if (row.status != RowStatus::ok || std::none_of(row.values.begin(), row.values.end(), infinite)) continue;
@@ -123,7 +123,7 @@ void refuse_beyond_half(std::vector<Embedding>& rows) {
 }
 
 std::optional<RowFormat> embedding_lines_format(const std::string& path) {
-  if (const auto format = format_of_lines(path)) return format;
+  if (const auto format = line_format_of(path)) return format;
   if (is_output_stream(path)) return RowFormat::csv;
   const std::string name = without_gz(path);
   const bool arrays =
@@ -132,7 +132,7 @@ std::optional<RowFormat> embedding_lines_format(const std::string& path) {
   throw UsageError(path + ": the suffix must be .npz, .npy, .h5, .csv, .tsv or .jsonl (the last three also with .gz)");
 }
 
-std::vector<std::string> files_of_arrays(const std::string& path) {
+std::vector<std::string> array_output_files(const std::string& path) {
   std::vector<std::string> files{path};
   if (!without_gz(path).ends_with(".npy")) return files;
   for (const std::string& file : {rows_path(path), part_path(rows_path(path))}) files.push_back(file);

@@ -26,14 +26,14 @@ class EmbeddingTable {
 };
 
 /// Gives rows that contain a number too large for float16 (it would become infinite) the status not_finite.
-void refuse_beyond_half(std::vector<Embedding>& rows);
+void reject_float16_overflow(std::vector<Embedding>& rows);
 
-/// The line format for `path`: format_of_lines(), or CSV for "-" and other streams. Returns nothing for a file of
+/// The line format for `path`: line_format_of(), or CSV for "-" and other streams. Returns nothing for a file of
 /// arrays: OUT.npy, .npz, .h5 or .hdf5. Throws UsageError for any other suffix.
 std::optional<RowFormat> embedding_lines_format(const std::string& path);
 
 /// All files that the array sink of this output writes.
-std::vector<std::string> files_of_arrays(const std::string& path);
+std::vector<std::string> array_output_files(const std::string& path);
 
 /// A sink for OUT.npy (and OUT.npy.rows.csv: id, smiles, status, reason), OUT.npz or OUT.h5. Leaves no files if it is
 /// destroyed without finish(). Throws FileError.

@@ -24,7 +24,7 @@ std::string line_of(const RejectedRow& row) {
          quote_cell(row.text, ',') + "\n";
 }
 
-void report(const StoreReport& report, const std::string& store, double seconds) {
+void log_report(const StoreReport& report, const std::string& store, double seconds) {
   for (const std::string& note : report.notes) spdlog::info("{}", note);
   for (const std::string& warning : report.warnings) spdlog::warn("{}", warning);
   std::string text = with_thousands(report.rows) + " rows in " + duration_text(seconds) + ": " +
@@ -76,7 +76,7 @@ void check_roles(const FeaturizeOptions& options, const std::vector<std::string>
     outputs.push_back({file, flag});
     if (!is_output_stream(file)) outputs.push_back({part_path(linked_file(file)), flag});
   }
-  refuse_overwriting(inputs, outputs);
+  reject_overwriting(inputs, outputs);
 }
 
 void write_repeated(const FeaturizeOptions& options, const StoreReport& report) {
@@ -118,7 +118,7 @@ int featurize(const FeaturizeOptions& options) {
     std::filesystem::remove(options.output, ignored);
     throw DataError(options.load.paths[0] + ": no usable row; no store is written");
   }
-  report(written, options.output, progress.seconds());
+  log_report(written, options.output, progress.seconds());
   return kExitDone;
 }
 

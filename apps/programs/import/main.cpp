@@ -16,7 +16,7 @@ namespace molgraph {
 namespace {
 
 /// Files that an export reads.
-std::vector<FileRole> files_of_run(const std::string& run) {
+std::vector<FileRole> run_files(const std::string& run) {
   std::vector<FileRole> read{{model_file_of(run), "the run's weights"}};
   if (std::filesystem::is_directory(run))
     for (FileRole& one : in_role("a file of the run", RunDirectory{run}.files())) read.push_back(std::move(one));
@@ -38,8 +38,8 @@ int body(const std::vector<std::string>& arguments) {
   app.add_option("--export", out, "write the weights of the run as a state dict of its origin");
   choose(app.add_option("--features", options.features, "atom and bond features (empty: by the size of the tables)"),
          {"ogb", "zinc"});
-  const auto number = [&](const char* flag, int& value, int most, const char* help) {
-    limit(app.add_option(flag, value, help), WholeRange{0, most})->capture_default_str();
+  const auto number = [&](const char* flag, int& value, int max_value, const char* help) {
+    limit(app.add_option(flag, value, help), WholeRange{0, max_value})->capture_default_str();
   };
   number("--heads", options.heads, kMaxHeads, "attention heads; 0 = by the size of the tables (required for grpe)");
   number("--path-hops", options.path_hops, kMaxDistance,
@@ -57,18 +57,18 @@ int body(const std::vector<std::string>& arguments) {
                              "--target-names"}) {
       if (line.given(flag)) throw UsageError(std::string(flag) + " is for importing; a run records its origin");
     }
-    refuse_overwriting(config, {{out, "--export"}});
-    refuse_overwriting(files_of_run(options.weights), {{out, "--export"}});
+    reject_overwriting(config, {{out, "--export"}});
+    reject_overwriting(run_files(options.weights), {{out, "--export"}});
     if (partner_files_of(model_file_of(options.weights)).any())
       log_warning("the run is a blend: only the weights of its transformer are exported");
     export_run(options.weights, out);
     return kExitDone;
   }
   if (options.origin.empty()) throw UsageError("--origin is needed: the code that made the weights");
-  refuse_overwriting(config, in_role("--output-dir", RunDirectory{run}.files()));
+  reject_overwriting(config, in_role("--output-dir", RunDirectory{run}.files()));
   const std::vector<FileRole> weights{{options.weights, "the weights"}};
-  refuse_overwriting(weights, in_role("--output-dir", RunDirectory{run}.files()));
-  refuse_folder_inside(weights, {run, "--output-dir"});
+  reject_overwriting(weights, in_role("--output-dir", RunDirectory{run}.files()));
+  reject_folder_inside(weights, {run, "--output-dir"});
   options.program = version_text();
   import_run(options, run, {.note = log_info, .warn = log_warning});
   return kExitDone;

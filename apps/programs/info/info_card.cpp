@@ -32,7 +32,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-constexpr double kToldLevel = 0.9;
+constexpr double kIntervalLevel = 0.9;
 
 std::int64_t parameters_of(const SafetensorsFile& file) {
   std::int64_t count = 0;
@@ -130,9 +130,9 @@ void add_calibration(const std::string& run, const Task& task, Json& card) {
   for (const TargetCalibration& target : calibration->targets) {
     Json one = {{"name", target.name}, {"labels", target.labels}};
     if (target.kind != TaskKind::regression) one["temperature"] = target.temperature;
-    if (target.has_interval(kToldLevel)) {
+    if (target.has_interval(kIntervalLevel)) {
       const std::vector<double> members(static_cast<std::size_t>(calibration->members));
-      const Interval interval = interval_of(target, kToldLevel, 0, target.offset, members);
+      const Interval interval = interval_of(target, kIntervalLevel, 0, target.offset, members);
       one["half_width_90"] = (interval.high - interval.low) / 2;
     }
     card["calibration"]["targets"].push_back(std::move(one));
@@ -150,12 +150,12 @@ bool add_missing(const std::string& run, Json& card) {
 void add_explanation(const std::vector<std::string>& weights, Json& card) {
   std::int64_t atoms = 0;
   for (const std::string& file : weights) {
-    const std::string beside = explanation_file_of(file);
-    if (beside.empty()) {
+    const std::string explanation_path = explanation_file_of(file);
+    if (explanation_path.empty()) {
       card["lacks"].push_back("the training mean that molgraph-score --explain atoms needs");
       return;
     }
-    atoms += read_node_mean(beside, read_model_config(read_model_file(file), file)).atoms;
+    atoms += read_node_mean(explanation_path, read_model_config(read_model_file(file), file)).atoms;
   }
   card["explanation"] = {{"models", weights.size()}, {"atoms", atoms}};
 }
@@ -175,8 +175,8 @@ void add_record(const fs::path& folder, Json& card) {
                       {"train", value(r->baseline[0])},
                       {"valid", value(r->baseline[1])},
                       {"test", value(r->baseline[2])}};
-  for (const auto& [name, of] : r->baselines)
-    card["baselines"][name] = {{"train", value(of[0])}, {"valid", value(of[1])}, {"test", value(of[2])}};
+  for (const auto& [name, values] : r->baselines)
+    card["baselines"][name] = {{"train", value(values[0])}, {"valid", value(values[1])}, {"test", value(values[2])}};
   if (!r->start.empty()) card["start"] = r->start;
   if (!r->target_descriptors.empty()) card["target_descriptors"] = r->target_descriptors;
   if (const MeasuredLabels& labels = r->measured_labels; labels.columns > 0)
@@ -195,9 +195,9 @@ void add_record(const fs::path& folder, Json& card) {
 }
 
 /// Adds, for each file, the information about training molecules that it contains.
-void add_held(const std::string& run, Json& card) {
-  for (const FileOfMolecules& file : files_of_molecules(run))
-    card["holds"][fs::path(file.path).lexically_relative(run).string()] = file.holds;
+void add_molecule_files(const std::string& run, Json& card) {
+  for (const MoleculeFile& file : molecule_files(run))
+    card["holds"][fs::path(file.path).lexically_relative(run).string()] = file.contents;
 }
 
 /// Adds the contents of report.html if the run recorded them.
@@ -310,12 +310,12 @@ Json run_card(const std::string& path) {
       card["folds"] = weights.size();
   }
   add_record(folder, card);
-  const bool whole = add_missing(path, card);
-  if (whole) add_calibration(path, read_model_config(read_model_file(weights[0]), weights[0]).task, card);
-  if (whole) add_explanation(weights, card);
+  const bool complete = add_missing(path, card);
+  if (complete) add_calibration(path, read_model_config(read_model_file(weights[0]), weights[0]).task, card);
+  if (complete) add_explanation(weights, card);
   add_training(folder, card);
-  add_held(path, card);
-  if (whole) add_report(path, weights, card);
+  add_molecule_files(path, card);
+  if (complete) add_report(path, weights, card);
   return card;
 }
 

@@ -35,7 +35,7 @@ std::string number(double value) {
 
 std::string counted(const Json& count) { return with_thousands(count.get<std::int64_t>()); }
 
-std::string predicts(const Json& card) {
+std::string describe_targets(const Json& card) {
   std::vector<std::string> targets;
   for (const Json& target : card["targets"]) {
     const auto unit = target["unit"].get<std::string>();
@@ -62,7 +62,7 @@ std::string split_text(const Json& card) {
   return text + (parts.empty() ? "" : ": " + parts);
 }
 
-std::string made_from(const Json& card) {
+std::string describe_data(const Json& card) {
   if (card.contains("origin")) return "published weights: " + card["origin"].get<std::string>();
   const std::string split = split_text(card);
   if (!card.contains("data")) return not_recorded(card) + (split.empty() ? "" : " (" + split + ")");
@@ -81,7 +81,7 @@ std::string made_from(const Json& card) {
 }
 
 /// Results on the test set; if there is none, on the validation set, else on the training set.
-std::string how_good(const Json& card) {
+std::string describe_results(const Json& card) {
   if (card["kind"] == "model file") return not_recorded(card);
   if (!card.contains("results"))
     return card.contains("origin")               ? "not measured here"
@@ -117,7 +117,7 @@ std::string how_good(const Json& card) {
   return text;
 }
 
-std::string made(const Json& card) {
+std::string describe_training(const Json& card) {
   if (!card.contains("made")) return card.contains("origin") ? "imported" : not_recorded(card);
   const Json& made = card["made"];
   std::string when = made["finished"].get<std::string>();
@@ -147,7 +147,7 @@ std::string size_of(const Json& card) {
 }
 
 /// For example "the molecule, its 207 descriptors (--descriptors) and the columns logD, pKa of the table".
-std::string reads(const Json& inputs) {
+std::string describe_inputs(const Json& inputs) {
   const auto descriptors = inputs["descriptors"].get<std::int64_t>();
   const auto columns = inputs["columns"].get<std::vector<std::string>>();
   std::string text = "the molecule";
@@ -158,48 +158,48 @@ std::string reads(const Json& inputs) {
 }
 
 /// For example "90 % interval of logS +- 1.1; from the validation set, which also chose the epoch, 113 labels".
-std::string calibrated(const Json& calibration) {
-  std::vector<std::string> told;
-  std::int64_t fewest = std::numeric_limits<std::int64_t>::max();
+std::string describe_calibration(const Json& calibration) {
+  std::vector<std::string> items;
+  std::int64_t min_labels = std::numeric_limits<std::int64_t>::max();
   for (const Json& target : calibration["targets"]) {
     const auto name = target["name"].get<std::string>();
     if (target.contains("half_width_90"))
-      told.push_back("90 % interval of " + name + " +- " + number(target["half_width_90"].get<double>()));
+      items.push_back("90 % interval of " + name + " +- " + number(target["half_width_90"].get<double>()));
     else if (target.value("temperature", 1.0) != 1)
-      told.push_back("temperature of " + name + " " + number(target["temperature"].get<double>()));
+      items.push_back("temperature of " + name + " " + number(target["temperature"].get<double>()));
     else continue;
-    fewest = std::min(fewest, target["labels"].get<std::int64_t>());
+    min_labels = std::min(min_labels, target["labels"].get<std::int64_t>());
   }
   const auto part = calibration["part"].get<std::string>();
-  const std::string by = part == "valid"         ? "the validation set, which also chose the epoch"
-                         : part == "inner_folds" ? "out-of-fold predictions for the training and validation sets"
-                         : part == "folds"       ? "the folds' test sets"
-                                                 : "a separate calibration set";
-  return list_of(told, kTargetsShown) + "; from " + by + ", " + with_thousands(fewest) +
-         (told.size() > 1 ? " labels or more" : " labels");
+  const std::string source = part == "valid"         ? "the validation set, which also chose the epoch"
+                             : part == "inner_folds" ? "out-of-fold predictions for the training and validation sets"
+                             : part == "folds"       ? "the folds' test sets"
+                                                     : "a separate calibration set";
+  return list_of(items, kTargetsShown) + "; from " + source + ", " + with_thousands(min_labels) +
+         (items.size() > 1 ? " labels or more" : " labels");
 }
 
 /// For example "2 labels that may be wrong: logS -350.0 (row 17), ...".
-std::string suspicious(const Json& labels) {
-  std::vector<std::string> told;
+std::string describe_suspicious_labels(const Json& labels) {
+  std::vector<std::string> items;
   for (const Json& label : labels) {
     const auto row = std::to_string(label["row"].get<std::int64_t>()), id = label["id"].get<std::string>();
-    told.push_back(label["target"].get<std::string>() + " " +
-                   (label["value"].is_number() ? number(label["value"].get<double>()) : "-") + " (row " + row +
-                   (id.empty() || id == row ? "" : ", " + id) + ")");
+    items.push_back(label["target"].get<std::string>() + " " +
+                    (label["value"].is_number() ? number(label["value"].get<double>()) : "-") + " (row " + row +
+                    (id.empty() || id == row ? "" : ", " + id) + ")");
   }
   return with_thousands(std::ssize(labels)) +
-         (labels.size() == 1 ? " label that may be wrong: " : " labels that may be wrong: ") + list_of(told, 3) +
+         (labels.size() == 1 ? " label that may be wrong: " : " labels that may be wrong: ") + list_of(items, 3) +
          "; -v lists all";
 }
 
 /// Which information about its molecules the run contains. Equal descriptions of several files are listed once.
-std::string held(const Json& files) {
-  std::vector<std::string> told;
-  for (const auto& [file, holds] : files.items())
-    if (const std::string text = holds.get<std::string>(); std::ranges::find(told, text) == told.end())
-      told.push_back(text);
-  return list_of(told) + " (--strip removes data that predictions do not need)";
+std::string describe_contents(const Json& files) {
+  std::vector<std::string> items;
+  for (const auto& [file, contents] : files.items())
+    if (const std::string text = contents.get<std::string>(); std::ranges::find(items, text) == items.end())
+      items.push_back(text);
+  return list_of(items) + " (--strip removes data that predictions do not need)";
 }
 
 }  // namespace
@@ -208,15 +208,17 @@ std::string run_headline(const Json& card) {
   const bool parents = card["featurizer"].contains("standardize");
   const std::string molecules = "without salts and solvents, neutralised (--standardize parent)";
   return card["path"].get<std::string>() + " (" + card["kind"].get<std::string>() + ")\n" +
-         line("predicts", predicts(card)) + (parents ? line("molecules", molecules) : "") +
-         (card.contains("inputs") ? line("inputs", reads(card["inputs"])) : "") + line("data", made_from(card)) +
+         line("predicts", describe_targets(card)) + (parents ? line("molecules", molecules) : "") +
+         (card.contains("inputs") ? line("inputs", describe_inputs(card["inputs"])) : "") +
+         line("data", describe_data(card)) +
          (card.contains("start") ? line("started from", card["start"].get<std::string>()) : "") +
-         line("results", how_good(card)) +
-         (card.contains("calibration") ? line("calibrated", calibrated(card["calibration"])) : "") +
+         line("results", describe_results(card)) +
+         (card.contains("calibration") ? line("calibrated", describe_calibration(card["calibration"])) : "") +
          (card.contains("lacks") ? line("missing", list_of(card["lacks"].get<std::vector<std::string>>())) : "") +
-         (card.contains("suspicious_labels") ? line("suspicious", suspicious(card["suspicious_labels"])) : "") +
-         (card.contains("holds") ? line("contains", held(card["holds"])) : "") + line("created", made(card)) +
-         line("model", size_of(card));
+         (card.contains("suspicious_labels") ? line("suspicious", describe_suspicious_labels(card["suspicious_labels"]))
+                                             : "") +
+         (card.contains("holds") ? line("contains", describe_contents(card["holds"])) : "") +
+         line("created", describe_training(card)) + line("model", size_of(card));
 }
 
 }  // namespace molgraph

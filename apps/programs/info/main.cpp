@@ -23,7 +23,7 @@ void remake_report(const std::string& run) {
   for (const char* name : {"model.safetensors", "run.json", "report.json", "results.csv", "metrics.csv", "splits.csv",
                            "test_predictions.csv", "valid_predictions.csv", "calibration.json", "domain.safetensors"})
     files.push_back(run + "/" + name);
-  refuse_overwriting(in_role("a file of the run", files), {{page, "the report"}});
+  reject_overwriting(in_role("a file of the run", files), {{page, "the report"}});
   write_stdout(write_report_page(run) + "\n");
 }
 
@@ -57,7 +57,7 @@ int info(const std::vector<std::string>& arguments) {
     remake_report(path);
     return kExitDone;
   }
-  refuse_overwriting({{path, "the input"}}, {{"-", "the output"}});
+  reject_overwriting({{path, "the input"}}, {{"-", "the output"}});
   const nlohmann::ordered_json card = is_meant_as_store(path) ? store_card(path) : run_card(path);
   write_stdout(json ? card.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n"
                     : card_text(card, line.given("--verbose")));

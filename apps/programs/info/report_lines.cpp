@@ -58,21 +58,22 @@ std::string measures(const Json& report) {
 }
 
 /// For example "rmse of trees 0.61, mean predictor 1.6".
-std::string beside(const Json& rows, const std::string& measure, std::size_t most) {
-  std::vector<std::string> told;
+std::string comparison_text(const Json& rows, const std::string& measure, std::size_t max_items) {
+  std::vector<std::string> items;
   for (const Json& row : rows)
-    if (row.contains(measure)) told.push_back(row["name"].get<std::string>() + " " + number(row[measure]["value"]));
-  return told.empty() ? "" : measure + " of " + list_of(told, most);
+    if (row.contains(measure)) items.push_back(row["name"].get<std::string>() + " " + number(row[measure]["value"]));
+  return items.empty() ? "" : measure + " of " + list_of(items, max_items);
 }
 
 std::string noise(const Json& list) {
-  std::vector<std::string> told;
+  std::vector<std::string> items;
   for (const Json& one : list)
-    told.push_back(one["name"].get<std::string>() +
-                   (one.contains("best_r2")
-                        ? " deviation of a label " + number(one["deviation"]) + ", best r2 " + number(one["best_r2"])
-                        : " " + text("%.1f %%", 100 * one["disagree"].get<double>()) + " of duplicate pairs disagree"));
-  return list_of(told, kTargetsShown);
+    items.push_back(
+        one["name"].get<std::string>() +
+        (one.contains("best_r2")
+             ? " deviation of a label " + number(one["deviation"]) + ", best r2 " + number(one["best_r2"])
+             : " " + text("%.1f %%", 100 * one["disagree"].get<double>()) + " of duplicate pairs disagree"));
+  return list_of(items, kTargetsShown);
 }
 
 /// For example "0.3 to 0.4: 0.8110 (23), ...".
@@ -85,49 +86,50 @@ std::string bins(const Json& list) {
 }
 
 std::string coverage(const Json& list) {
-  std::vector<std::string> told;
+  std::vector<std::string> items;
   for (const Json& one : list)
     if (std::abs(one["level"].get<double>() - kLevelShown) < 1e-6)
-      told.push_back(text("%.1f %% of ", 100 * one["covered"].get<double>()) + one["name"].get<std::string>() +
-                     ", mean width " + number(one["width"]));
-  return list_of(told, kTargetsShown);
+      items.push_back(text("%.1f %% of ", 100 * one["covered"].get<double>()) + one["name"].get<std::string>() +
+                      ", mean width " + number(one["width"]));
+  return list_of(items, kTargetsShown);
 }
 
 std::string worst(const Json& list) {
-  std::vector<std::string> told;
+  std::vector<std::string> items;
   const bool several = std::ranges::any_of(list, [&](const Json& one) { return one["target"] != list[0]["target"]; });
   for (const Json& one : list)
-    told.push_back(one["id"].get<std::string>() + (several ? " " + one["target"].get<std::string>() : "") + ": label " +
-                   number(one["label"]) + ", predicted " + number(one["prediction"]) +
-                   (one.contains("similarity") ? text(" (similarity %.2f)", one["similarity"].get<double>()) : ""));
-  return list_of(told, kWorstShown);
+    items.push_back(one["id"].get<std::string>() + (several ? " " + one["target"].get<std::string>() : "") +
+                    ": label " + number(one["label"]) + ", predicted " + number(one["prediction"]) +
+                    (one.contains("similarity") ? text(" (similarity %.2f)", one["similarity"].get<double>()) : ""));
+  return list_of(items, kWorstShown);
 }
 
 }  // namespace
 
 std::string report_lines(const Json& report) {
   std::string out;
-  const auto add = [&](const char* key, const char* label, const auto& told) {
+  const auto add = [&](const char* key, const char* label, const auto& describe) {
     if (report.contains(key))
-      if (const std::string words = told(report[key]); !words.empty()) out += line(label, words);
+      if (const std::string description = describe(report[key]); !description.empty()) out += line(label, description);
   };
-  const auto judged = report["judged"].get<std::string>();
+  const auto evaluated_set = report["judged"].get<std::string>();
   if (report.contains("measures")) {
     out += measures(report);
     out += line("", report.contains("folds") ? "mean over the folds (minus and plus one standard deviation)"
                                              : "value (95 % bootstrap interval)");
     const auto metric = report["metric"].get<std::string>();
-    add("beside", "compared with", [&](const Json& rows) { return beside(rows, metric, kMembersShown); });
+    add("beside", "compared with", [&](const Json& rows) { return comparison_text(rows, metric, kMembersShown); });
     add("members", report.contains("folds") ? "folds" : "models",
-        [&](const Json& rows) { return beside(rows, metric, kMembersShown); });
+        [&](const Json& rows) { return comparison_text(rows, metric, kMembersShown); });
   }
-  add("recipe", "recipe", [](const Json& words) { return words.get<std::string>(); });
+  add("recipe", "recipe", [](const Json& recipe) { return recipe.get<std::string>(); });
   add("noise", "noise", noise);
   add("by_similarity", "by similarity", bins);
   add("classes_by_similarity", "by similarity", bins);
   add("coverage", "90 % interval", coverage);
   add("worst", "worst", worst);
-  return out.empty() ? "" : "report (" + judged + " set, unless another is named; report.html shows more)\n" + out;
+  return out.empty() ? ""
+                     : "report (" + evaluated_set + " set, unless another is named; report.html shows more)\n" + out;
 }
 
 }  // namespace molgraph

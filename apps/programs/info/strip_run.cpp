@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 struct Kind {
   const char* name;
-  const char* holds;
+  const char* contents;
   bool needed = false;
 };
 constexpr std::array<Kind, 9> kKinds{
@@ -32,7 +32,7 @@ constexpr std::array<Kind, 9> kKinds{
      {kProcessFile,
       "fingerprint counts and descriptors of training molecules, from which their true values can be computed", true}}};
 
-std::string held_by_domain(const std::string& path) {
+std::string domain_contents(const std::string& path) {
   try {
     const DomainSummary summary = domain_summary(path);
     return "fingerprints and embeddings of " + with_thousands(summary.molecules) + " training molecules" +
@@ -44,13 +44,13 @@ std::string held_by_domain(const std::string& path) {
 
 }  // namespace
 
-std::vector<FileOfMolecules> files_of_molecules(const std::string& run) {
-  std::vector<FileOfMolecules> files;
+std::vector<MoleculeFile> molecule_files(const std::string& run) {
+  std::vector<MoleculeFile> files;
   std::error_code error;
   for (const Kind& kind : kKinds) {
     const std::string path = run + "/" + kind.name;
     if (!fs::exists(path, error)) continue;
-    files.push_back({path, *kind.holds != '\0' ? kind.holds : held_by_domain(path), kind.needed});
+    files.push_back({path, *kind.contents != '\0' ? kind.contents : domain_contents(path), kind.needed});
   }
   if (const std::optional<RunRecord> record = read_run_record(run); record && !record->suspicious_labels.empty())
     files.push_back({run + "/" + kRunRecord, "ids and true values of labels that may be wrong", false, true});
@@ -60,7 +60,7 @@ std::vector<FileOfMolecules> files_of_molecules(const std::string& run) {
     if (entry->is_directory() && (is_member(name) || name == "refit")) inner.insert(name);
   }
   for (const std::string& name : inner)
-    for (FileOfMolecules& file : files_of_molecules(run + "/" + name)) files.push_back(std::move(file));
+    for (MoleculeFile& file : molecule_files(run + "/" + name)) files.push_back(std::move(file));
   return files;
 }
 
@@ -71,21 +71,21 @@ std::string strip_run(const std::string& run) {
   const std::optional<RunRecord> record = read_run_record(run);
   if (record && record->finished.empty())
     throw UsageError(run + ": its training is not finished; --resume needs the data that --strip removes");
-  std::string told;
-  for (const FileOfMolecules& file : files_of_molecules(run)) {
+  std::string actions;
+  for (const MoleculeFile& file : molecule_files(run)) {
     if (file.needed) {
-      told += "kept: " + file.path + " (" + file.holds + "; needed for predictions)\n";
+      actions += "kept: " + file.path + " (" + file.contents + "; needed for predictions)\n";
       continue;
     }
     if (file.in_part) {
       strip_run_record(fs::path(file.path).parent_path().string());
-      told += "removed from " + file.path + ": " + file.holds + "\n";
+      actions += "removed from " + file.path + ": " + file.contents + "\n";
       continue;
     }
     if (!fs::remove(file.path, error) || error) throw FileError(file.path + ": cannot be removed: " + error.message());
-    told += "removed: " + file.path + " (" + file.holds + ")\n";
+    actions += "removed: " + file.path + " (" + file.contents + ")\n";
   }
-  return told.empty() ? run + " contains no data about its training molecules\n" : told;
+  return actions.empty() ? run + " contains no data about its training molecules\n" : actions;
 }
 
 }  // namespace molgraph

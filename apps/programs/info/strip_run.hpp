@@ -7,15 +7,15 @@
 namespace molgraph {
 
 /// A file of a run with information about training, validation or test molecules.
-struct FileOfMolecules {
+struct MoleculeFile {
   std::string path;
-  std::string holds;     ///< contents, such as "ids and SMILES"
+  std::string contents;  ///< contents, such as "ids and SMILES"
   bool needed = false;   ///< needed for predictions
   bool in_part = false;  ///< only a part of the file is about molecules; the rest is kept
 };
 
 /// The existing files of a run directory and of the runs in it (model_0, refit ...).
-std::vector<FileOfMolecules> files_of_molecules(const std::string& run);
+std::vector<MoleculeFile> molecule_files(const std::string& run);
 
 /// Removes files that predictions do not need, and molecules from records. Returns one line per action. Throws
 /// UsageError if `run` is not a run directory or its training is not finished, and FileError.

@@ -19,7 +19,7 @@ constexpr int kRowsPerWindow = 64;
 constexpr std::size_t kMaxIdBytes = 64;
 
 /// For example "17-CHEMBL25.svg": row number and id. Characters that are unsuitable for a file name become underscores.
-std::string name_of_picture(std::int64_t row, const std::string& id) {
+std::string picture_name(std::int64_t row, const std::string& id) {
   std::string name = std::to_string(row), safe;
   for (const char letter : id.substr(0, kMaxIdBytes)) {
     const bool plain = std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_' || letter == '-';
@@ -74,7 +74,7 @@ Pictures::Pictures(const ScoreOptions& options, const Predictor& predictor)
   if (options.explain.empty()) throw UsageError("--draw draws explanations and needs --explain");
   if (rollout_ && !options.draw_target.empty())
     throw UsageError("--draw-target: attention rollout does not refer to a target; use --explain atoms");
-  if (const std::string why = why_no_drawing(); !why.empty()) throw UsageError("--draw: " + why);
+  if (const std::string reason = why_no_drawing(); !reason.empty()) throw UsageError("--draw: " + reason);
   const std::vector<std::string>& names = predictor.task().names;
   if (!options.draw_target.empty()) {
     const auto found = std::ranges::find(names, options.draw_target);
@@ -84,8 +84,8 @@ Pictures::Pictures(const ScoreOptions& options, const Predictor& predictor)
   }
   name_ = rollout_ ? "attention rollout" : names[target_];
   std::error_code error;
-  const bool there = fs::exists(folder_, error);
-  if (there && !options.batch.resume && !(fs::is_directory(folder_, error) && fs::is_empty(folder_, error)))
+  const bool exists = fs::exists(folder_, error);
+  if (exists && !options.batch.resume && !(fs::is_directory(folder_, error) && fs::is_empty(folder_, error)))
     throw UsageError("--draw " + folder_ + ": exists and is not an empty folder; use a new or empty folder");
   fs::create_directories(folder_, error);
   if (error) throw FileError(folder_ + ": cannot be created: " + error.message());
@@ -96,13 +96,14 @@ void Pictures::draw(const RowWindows& windows, const RowWindow& window, const st
     const std::int64_t number = window.first + static_cast<std::int64_t>(i) + 1;
     if (number > kMaxPictures) return;
     if (rows[i].status != RowStatus::ok) continue;
-    const Explanation& of = rows[i].explanation;
-    const std::string legend = rollout_ ? name_
-                                        : name_ + " " + sensible_number(of.targets[target_].prediction) + " = " +
-                                              sensible_number(of.targets[target_].baseline) + " + atoms";
+    const Explanation& explanation = rows[i].explanation;
+    const std::string legend = rollout_
+                                   ? name_
+                                   : name_ + " " + sensible_number(explanation.targets[target_].prediction) + " = " +
+                                         sensible_number(explanation.targets[target_].baseline) + " + atoms";
     const std::string svg = draw_atoms(window.molecules[i], window.mol_blocks, featurizer_,
-                                       rollout_ ? of.rollout : of.targets[target_].atoms, legend);
-    write_file_atomically((fs::path(folder_) / name_of_picture(number, windows.id(window, i))).string(), svg);
+                                       rollout_ ? explanation.rollout : explanation.targets[target_].atoms, legend);
+    write_file_atomically((fs::path(folder_) / picture_name(number, windows.id(window, i))).string(), svg);
   }
 }
 

@@ -21,7 +21,7 @@ namespace {
 /// The output format: by suffix; for a stream without a suffix, TSV for TSV input, otherwise CSV. Throws UsageError for
 /// any other suffix.
 RowFormat format_for(const std::string& output, TableFormat input) {
-  if (const auto format = format_of_lines(output)) return *format;
+  if (const auto format = line_format_of(output)) return *format;
   if (is_output_stream(output)) return input == TableFormat::tsv ? RowFormat::tsv : RowFormat::csv;
   throw UsageError(output + ": the suffix must be .csv, .tsv or .jsonl, each also with .gz (- is standard output)");
 }
@@ -58,25 +58,25 @@ int score(const ScoreOptions& options) {
   const bool explain = !options.explain.empty();
   const BatchOptions batch = explain ? explained_batch(options.batch) : options.batch;
   (void)format_for(batch.output, TableFormat::automatic);  // fails early for a wrong suffix
-  PredictorOptions wanted = batch.predictor();
-  wanted.calibrate = options.calibrate;
-  wanted.interval = options.interval;
-  wanted.domain = options.domain;
-  wanted.explain = explain_method(options.explain);
-  const Predictor predictor(options.models, wanted);
+  PredictorOptions predictor_options = batch.predictor();
+  predictor_options.calibrate = options.calibrate;
+  predictor_options.interval = options.interval;
+  predictor_options.domain = options.domain;
+  predictor_options.explain = explain_method(options.explain);
+  const Predictor predictor(options.models, predictor_options);
   spdlog::debug("{} model(s), {}", predictor.num_runs(), predictor.featurizer().canonical_text());
-  tell_model(predictor);
-  if (const auto without = predictor.without_interval(); !without.empty())
-    spdlog::warn("No interval for {} (too few labels, or a classification target)", list_of(without, 5));
+  log_model_notes(predictor);
+  if (const auto without_intervals = predictor.without_interval(); !without_intervals.empty())
+    spdlog::warn("No interval for {} (too few labels, or a classification target)", list_of(without_intervals, 5));
   const bool nearest = !options.nearest.empty();
   if (nearest && predictor.num_runs() > 1) throw UsageError("--nearest uses one model's embedding space: give one -m");
-  refuse_overwriting(batch, predictor.files(), {{options.nearest, "--nearest"}});
+  reject_overwriting(batch, predictor.files(), {{options.nearest, "--nearest"}});
   const Pictures pictures(options, predictor);
   InputRange range = open_input(batch);
   const InputCells cells(range.tables, predictor.input_columns());
   const ScoreTable table(range.tables.columns(), predictor.task(), predictor.output_scale(),
                          {predictor.num_runs(), options.individual, options.interval > 0, nearest, options.domain,
-                          predictor.domain_labels(), explained_columns(predictor, wanted.explain)},
+                          predictor.domain_labels(), explained_columns(predictor, predictor_options.explain)},
                          format_for(batch.output, range.tables.format()));
   std::map<std::string, std::string> made_from{{"individual", options.individual ? "yes" : "no"},
                                                {"nearest", nearest ? fingerprint_of(options.nearest) : "none"}};

@@ -10,9 +10,9 @@ namespace molgraph {
 namespace {
 
 /// A sink that collects embeddings in memory.
-class Keep : public RowSink<Embedding> {
+class EmbeddingCollector : public RowSink<Embedding> {
  public:
-  explicit Keep(TrainingMolecules& molecules) : molecules_(molecules) {}
+  explicit EmbeddingCollector(TrainingMolecules& molecules) : molecules_(molecules) {}
   void write(const RowWindows& windows, const DoneWindow<Embedding>& done) override {
     for (std::size_t i = 0; i < done.results.size(); ++i) {
       if (done.results[i].status != RowStatus::ok) continue;
@@ -34,8 +34,8 @@ void embed_store(const std::string& path, const Predictor& predictor, int thread
     if (const int signal = stop_requested()) throw Stopped{signal};
     std::vector<std::string> texts;
     for (std::int64_t g = begin; g < end; ++g) texts.push_back(set.smiles[static_cast<std::size_t>(g)]);
-    auto some = predictor.embed(texts);
-    std::move(some.begin(), some.end(), embeddings.begin() + begin);
+    auto block = predictor.embed(texts);
+    std::move(block.begin(), block.end(), embeddings.begin() + begin);
   });
   for (std::size_t g = 0; g < embeddings.size(); ++g) {
     if (embeddings[g].status != RowStatus::ok) continue;
@@ -54,13 +54,13 @@ TrainingMolecules embed_training_molecules(const std::string& path, const Predic
     BatchOptions options;
     options.common.threads = threads;
     options.inputs = {path};
-    Keep keep(molecules);
+    EmbeddingCollector collector(molecules);
     run_batch<Embedding>(
         options, "Embedding training molecules", {InputTables(options.inputs, options.table.options())}, {},
         [&](const RowWindow& window) {
           return window.mol_blocks ? predictor.embed_mol_blocks(window.molecules) : predictor.embed(window.molecules);
         },
-        keep);
+        collector);
   }
   if (molecules.ids.empty()) throw DataError(path + ": contains no valid molecule");
   molecules.rows.finish();

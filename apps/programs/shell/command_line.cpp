@@ -49,8 +49,8 @@ std::vector<std::string> checked_flags(const CLI::App& app, const std::vector<st
     const std::string flag = with_hyphens(argument);
     const std::string name = flag.substr(2, flag.find('=') == std::string::npos ? flag.npos : flag.find('=') - 2);
     if (app.get_option_no_throw("--" + name) == nullptr) {
-      const std::string meant = closest_word(name, long_names(app));
-      throw UsageError("unknown option --" + name + (meant.empty() ? "" : "; did you mean --" + meant + "?"));
+      const std::string suggestion = closest_word(name, long_names(app));
+      throw UsageError("unknown option --" + name + (suggestion.empty() ? "" : "; did you mean --" + suggestion + "?"));
     }
     result.push_back(flag);
   }
@@ -75,7 +75,7 @@ std::vector<const CLI::Option*> options_named_in(const CLI::App& app, const std:
 
 /// Adds all options on the command line to `named`, including positional ones. Parses the command line without the
 /// configuration file; the final parse sets the values again. Throws CLI::ParseError.
-void add_options_counted(CLI::App& app, std::vector<std::string> arguments, std::vector<const CLI::Option*>& named) {
+void add_parsed_options(CLI::App& app, std::vector<std::string> arguments, std::vector<const CLI::Option*>& named) {
   std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
   try {
     app.parse(arguments);
@@ -102,7 +102,7 @@ std::string config_file_in(const std::vector<std::string>& arguments) {
 std::string value_text(const toml::node& node, const std::string& where) {
   if (const auto text = node.value_exact<std::string>()) return *text;
   if (const auto flag = node.value_exact<bool>()) return *flag ? "true" : "false";
-  if (const auto whole = node.value_exact<std::int64_t>()) return std::to_string(*whole);
+  if (const auto integer = node.value_exact<std::int64_t>()) return std::to_string(*integer);
   if (const auto real = node.value_exact<double>()) {
     std::ostringstream out;
     out.precision(17);
@@ -134,9 +134,9 @@ std::vector<std::string> arguments_of_config(const CLI::App& app, const std::str
     const std::string where = file + ": " + std::string(key.str());
     const CLI::Option* option = app.get_option_no_throw(name);
     if (option == nullptr || name == "--config" || name == "--help" || name == "--help-all" || name == "--version") {
-      const std::string meant = closest_word(name.substr(2), long_names(app));
+      const std::string suggestion = closest_word(name.substr(2), long_names(app));
       throw UsageError(file + ": unknown key " + shown_head(std::string(key.str()), kShownKey) +
-                       (meant.empty() || option != nullptr ? "" : "; did you mean " + meant + "?"));
+                       (suggestion.empty() || option != nullptr ? "" : "; did you mean " + suggestion + "?"));
     }
     if (std::find(named.begin(), named.end(), option) != named.end()) continue;
     std::vector<std::string> values;
@@ -145,16 +145,16 @@ std::vector<std::string> arguments_of_config(const CLI::App& app, const std::str
     } else {
       values.push_back(value_text(node, where));
     }
-    const auto most = static_cast<std::size_t>(option->get_items_expected_max());
-    if (values.size() > std::max<std::size_t>(most, 1)) throw UsageError(where + ": takes one value");
+    const auto max_values = static_cast<std::size_t>(option->get_items_expected_max());
+    if (values.size() > std::max<std::size_t>(max_values, 1)) throw UsageError(where + ": takes one value");
     if (values.empty()) continue;
-    if (most == 0) {
+    if (max_values == 0) {
       result.push_back(name + "=" + values[0]);
       continue;
     }
     result.push_back(name);
     result.insert(result.end(), values.begin(), values.end());
-    if (values.size() < most) result.push_back("--");  // ends a list that accepts more values
+    if (values.size() < max_values) result.push_back("--");  // ends a list that accepts more values
   }
   return result;
 }
@@ -299,7 +299,7 @@ void CommandLine::parse(const std::vector<std::string>& arguments) {
   }
   try {
     if (const std::string file = config_file_in(all); !file.empty()) {
-      add_options_counted(state.app, all, state.named);
+      add_parsed_options(state.app, all, state.named);
       const auto more = arguments_of_config(state.app, file, state.named);
       // Inserted in front, because a bare "--" on the command line ends the options.
       all.insert(all.begin(), more.begin(), more.end());

@@ -44,7 +44,7 @@ std::string shown(const FileRole& file, const char* stream) {
 
 }  // namespace
 
-void refuse_overwriting(const std::vector<FileRole>& inputs, const std::vector<FileRole>& outputs) {
+void reject_overwriting(const std::vector<FileRole>& inputs, const std::vector<FileRole>& outputs) {
   std::vector<std::optional<Identity>> written;
   for (const FileRole& output : outputs) written.push_back(identity_of(output.path, STDOUT_FILENO));
   for (std::size_t o = 0; o < outputs.size(); ++o) {
@@ -68,16 +68,16 @@ std::vector<FileRole> in_role(const std::string& role, const std::vector<std::st
   return files;
 }
 
-void refuse_folder_inside(const std::vector<FileRole>& inputs, const FileRole& output) {
+void reject_folder_inside(const std::vector<FileRole>& inputs, const FileRole& output) {
   std::error_code error;
   fs::path folder = fs::absolute(output.path, error).lexically_normal();
   if (error) return;
   for (; folder != folder.parent_path(); folder = folder.parent_path()) {
     struct stat info {};
     if (::stat(folder.c_str(), &info) != 0) continue;
-    const std::optional<Identity> here = identity_of(info);
+    const std::optional<Identity> folder_identity = identity_of(info);
     for (const FileRole& input : inputs) {
-      if (!here || input.path == "-" || identity_of(input.path, STDIN_FILENO) != here) continue;
+      if (!folder_identity || input.path == "-" || identity_of(input.path, STDIN_FILENO) != folder_identity) continue;
       throw UsageError(output.role + " " + output.path + " lies inside " + input.role + " " + input.path +
                        " or is the same folder");
     }

@@ -15,12 +15,12 @@ struct FileRole {
 /// Throws UsageError if an output is the same file as an input or as an output with another role. Files are compared by
 /// device and inode, which detects symbolic and hard links, and files that do not exist yet by folder and name. Pipes,
 /// terminals and devices may be both input and output. Call this before opening anything for writing.
-void refuse_overwriting(const std::vector<FileRole>& inputs, const std::vector<FileRole>& outputs);
+void reject_overwriting(const std::vector<FileRole>& inputs, const std::vector<FileRole>& outputs);
 
 /// Assigns one role to several files.
 std::vector<FileRole> in_role(const std::string& role, const std::vector<std::string>& paths);
 
 /// Throws UsageError if the folder `output` is an input or is inside one. The folder need not exist.
-void refuse_folder_inside(const std::vector<FileRole>& inputs, const FileRole& output);
+void reject_folder_inside(const std::vector<FileRole>& inputs, const FileRole& output);
 
 }  // namespace molgraph

@@ -38,35 +38,35 @@ void OrderedPipeline<Item, Result>::run() {
   std::map<std::int64_t, Outcome> finished;  // key: item number
   std::int64_t started = 0, consumed = 0;    // numbers of items
   bool ended = false;                        // start no more items
-  const std::int64_t most_under_way = std::int64_t{threads} + 4;
+  const std::int64_t max_in_progress = std::int64_t{threads} + 4;
 
   const auto loop = [&] {
     while (true) {
       Item item{};
       Outcome outcome;
       std::int64_t number = 0;
-      bool whole = false;
+      bool has_item = false;
       {
         const std::lock_guard one_at_a_time(source);
         {
           std::unique_lock lock(mutex);
-          changed.wait(lock, [&] { return ended || started - consumed < most_under_way; });
+          changed.wait(lock, [&] { return ended || started - consumed < max_in_progress; });
           if (ended) return;
         }
         try {
-          whole = next(item);
+          has_item = next(item);
         } catch (...) {
           outcome.error = std::current_exception();
         }
         const std::lock_guard lock(mutex);
-        if (!whole) {
+        if (!has_item) {
           ended = true;
           changed.notify_all();
           if (!outcome.error) return;
         }
         number = started++;
       }
-      if (whole) {
+      if (has_item) {
         try {
           outcome.result = work(std::move(item));
         } catch (...) {

@@ -96,7 +96,7 @@ OutputFile::OutputFile(const std::string& path, std::uint64_t kept)
 
 OutputFile::~OutputFile() {
   if (descriptor_ >= 0 && descriptor_ != STDOUT_FILENO) close(descriptor_);
-  if (!part_.empty() && !whole_) unlink(part_.c_str());
+  if (!part_.empty() && !finished_) unlink(part_.c_str());
 }
 
 void OutputFile::write(std::string_view bytes) {
@@ -115,7 +115,7 @@ void OutputFile::flush_to_disk() {
 }
 
 void OutputFile::finish() {
-  whole_ = true;
+  finished_ = true;
   if (descriptor_ == STDOUT_FILENO) return;
   const bool saved = part_.empty() || fsync(descriptor_) == 0;
   const bool closed = close(descriptor_) == 0;
@@ -127,7 +127,7 @@ void OutputFile::finish() {
 }
 
 std::string OutputFile::keep_part() {
-  whole_ = true;
+  finished_ = true;
   return part_;
 }
 

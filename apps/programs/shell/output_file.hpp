@@ -34,7 +34,7 @@ class OutputFile {
   std::string path_, part_;  // part_ is empty for streams
   int descriptor_ = -1;
   std::uint64_t bytes_ = 0;
-  bool gzip_ = false, whole_ = false, terminal_ = false;
+  bool gzip_ = false, finished_ = false, terminal_ = false;
 };
 
 /// Whether `path` is a stream for OutputFile. Output to a stream cannot be resumed.

@@ -37,32 +37,32 @@ extern "C" void on_stop_signal(int signal) {
 
 /// The prefix of a log message: the program's name and, for warnings and errors, the level. Erases the progress bar
 /// first.
-class LevelWord : public spdlog::custom_flag_formatter {
+class LevelPrefix : public spdlog::custom_flag_formatter {
  public:
   void format(const spdlog::details::log_msg& message, const std::tm&, spdlog::memory_buf_t& out) override {
     std::string_view text;
     if (message.level == spdlog::level::warn) text = "warning: ";
     if (message.level == spdlog::level::err || message.level == spdlog::level::critical) text = "error: ";
-    if (progress_bar_stands()) out.append(kEraseLine.begin(), kEraseLine.end());
+    if (progress_bar_shown()) out.append(kEraseLine.begin(), kEraseLine.end());
     out.append(message.logger_name.begin(), message.logger_name.end());
     constexpr std::string_view separator = ": ";
     out.append(separator.begin(), separator.end());
     out.append(text.begin(), text.end());
   }
-  std::unique_ptr<custom_flag_formatter> clone() const override { return std::make_unique<LevelWord>(); }
+  std::unique_ptr<custom_flag_formatter> clone() const override { return std::make_unique<LevelPrefix>(); }
 };
 
 void set_up_log(const std::string& program) {
   auto logger = std::make_shared<spdlog::logger>(program, std::make_shared<spdlog::sinks::stderr_sink_mt>());
   auto formatter = std::make_unique<spdlog::pattern_formatter>();
-  formatter->add_flag<LevelWord>('*').set_pattern("%*%v");
+  formatter->add_flag<LevelPrefix>('*').set_pattern("%*%v");
   logger->set_formatter(std::move(formatter));
   logger->flush_on(spdlog::level::info);
   spdlog::set_default_logger(std::move(logger));
 }
 
 /// Shortens very long lines of an error message, such as a path of thousands of characters, to their two ends.
-std::string readable(std::string_view message) {
+std::string shorten_lines(std::string_view message) {
   constexpr std::size_t kMax = 1000, kEnd = 400;
   std::string text;
   while (!message.empty()) {
@@ -82,8 +82,8 @@ std::string reason_of(const std::filesystem::filesystem_error& error) {
 
 /// The first line of what(). Libraries append a stack trace.
 std::string first_line(const char* text) {
-  const std::string_view whole(text);
-  return std::string(whole.substr(0, whole.find('\n')));
+  const std::string_view message(text);
+  return std::string(message.substr(0, message.find('\n')));
 }
 
 /// Opens /dev/null for closed standard streams, so that no data file gets one of their descriptors.
@@ -122,17 +122,17 @@ int run_program(int argc, char** argv, const std::function<int(const std::vector
   } catch (const DownloadStopped&) {
     return 128 + stop_requested();
   } catch (const UsageError& error) {
-    spdlog::error("{} (see --help)", readable(error.what()));
+    spdlog::error("{} (see --help)", shorten_lines(error.what()));
     return kExitUsage;
   } catch (const DataError& error) {
-    spdlog::error("{}", readable(error.what()));
+    spdlog::error("{}", shorten_lines(error.what()));
     return kExitData;
   } catch (const FileError& error) {
-    spdlog::error("{}", readable(error.what()));
+    spdlog::error("{}", shorten_lines(error.what()));
     return kExitFile;
   } catch (
       const std::filesystem::filesystem_error& error) {  // a folder that cannot be created, a name that is too long ...
-    spdlog::error("{}", readable(reason_of(error)));
+    spdlog::error("{}", shorten_lines(reason_of(error)));
     return kExitFile;
   } catch (const RunError& error) {
     spdlog::error("{}", first_line(error.what()));
@@ -163,17 +163,18 @@ int stop_requested() { return stop_signal.load(); }
 
 ReadingHooks reading_hooks() {
   ReadingHooks hooks;
-  hooks.look = [] {
+  hooks.check_stop = [] {
     if (const int signal = stop_requested()) throw Stopped{signal};
   };
-  hooks.say = [](const std::string& text, bool warning) {
+  hooks.log = [](const std::string& text, bool warning) {
     static std::mutex mutex;
-    static std::set<std::string> said[2];
+    static std::set<std::string> logged[2];
     const std::lock_guard lock(mutex);
-    auto& before = said[warning ? 1 : 0];
-    if (before.size() > kMaxFormatMessages || !before.insert(text).second) return;
+    auto& earlier = logged[warning ? 1 : 0];
+    if (earlier.size() > kMaxFormatMessages || !earlier.insert(text).second) return;
     const auto level = warning ? spdlog::level::warn : spdlog::level::info;
-    spdlog::log(level, "{}", before.size() > kMaxFormatMessages ? "further messages of this kind are not shown" : text);
+    spdlog::log(level, "{}",
+                earlier.size() > kMaxFormatMessages ? "further messages of this kind are not shown" : text);
   };
   return hooks;
 }

@@ -23,7 +23,7 @@ constexpr double kSecondsBetweenBars = 0.1;
 constexpr double kSecondsBetweenLines = 30.0;
 constexpr std::size_t kBarCells = 24;
 
-std::atomic<bool> bar_stands{false};
+std::atomic<bool> bar_shown{false};
 std::atomic<bool> silenced{false};
 
 bool stderr_is_terminal() {
@@ -40,9 +40,9 @@ std::string rate_text(double per_second) {
 
 }  // namespace
 
-bool progress_bar_stands() { return bar_stands.load(); }
+bool progress_bar_shown() { return bar_shown.load(); }
 void clear_progress_bar() {
-  if (!bar_stands.exchange(false)) return;
+  if (!bar_shown.exchange(false)) return;
   std::fwrite(kEraseLine.data(), 1, kEraseLine.size(), stderr);
   std::fflush(stderr);
 }
@@ -66,9 +66,9 @@ struct Progress::State {
     return terminal ? "[" + std::string(full, '#') + std::string(kBarCells - full, '.') + "] " : "";
   }
 
-  double seconds_left(std::int64_t done, double passed) const {
-    if (total > 0) return static_cast<double>(total - done) * passed / static_cast<double>(done);
-    return (1 - share) * passed / (share - first_share);
+  double seconds_left(std::int64_t done, double elapsed) const {
+    if (total > 0) return static_cast<double>(total - done) * elapsed / static_cast<double>(done);
+    return (1 - share) * elapsed / (share - first_share);
   }
 
   bool is_due() const {
@@ -85,17 +85,17 @@ struct Progress::State {
     const std::string drawn = std::string(kEraseLine) + line;
     std::fwrite(drawn.data(), 1, drawn.size(), stderr);
     std::fflush(stderr);
-    bar_stands.store(true);
+    bar_shown.store(true);
   }
 
   std::string line(std::int64_t done, const std::string& note) const {
-    const double passed = std::chrono::duration<double>(Clock::now() - start).count(), part = this->part(done);
+    const double elapsed = std::chrono::duration<double>(Clock::now() - start).count(), part = this->part(done);
     std::string text = what + ": ";
     if (part >= 0) text += bar(part) + std::to_string(static_cast<int>(part * 100)) + " %, ";
     text += with_thousands(done) + (total > 0 ? " of " + with_thousands(total) : "") + " " + unit + ", " +
-            rate_text(passed > 0 ? static_cast<double>(done) / passed : 0) + "/s";
-    const bool moves = total > 0 ? done > 0 : share > first_share;
-    if (moves && part < 1) text += ", " + duration_text(seconds_left(done, passed)) + " left";
+            rate_text(elapsed > 0 ? static_cast<double>(done) / elapsed : 0) + "/s";
+    const bool has_advanced = total > 0 ? done > 0 : share > first_share;
+    if (has_advanced && part < 1) text += ", " + duration_text(seconds_left(done, elapsed)) + " left";
     return note.empty() ? text : text + ", " + note;
   }
 };
@@ -128,7 +128,7 @@ double Progress::seconds() const { return std::chrono::duration<double>(Clock::n
 
 DownloadOptions downloads_shown() {
   DownloadOptions options;
-  options.say = [](const std::string& line) { spdlog::info("{}", line); };
+  options.log = [](const std::string& line) { spdlog::info("{}", line); };
   options.progress = [bar = std::make_shared<Progress>("Downloading", "bytes", 0)](std::uint64_t done,
                                                                                    std::uint64_t total) {
     bar->set_total(static_cast<std::int64_t>(total));

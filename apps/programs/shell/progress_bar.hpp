@@ -9,7 +9,7 @@ namespace molgraph {
 inline constexpr std::string_view kEraseLine = "\r\033[K";
 
 /// True while a bar is shown. A log line erases it first; the next update draws it again below.
-bool progress_bar_stands();
+bool progress_bar_shown();
 /// Erases the bar, if shown. Call this before writing anything else to a terminal. The next update draws it again.
 void clear_progress_bar();
 /// Turns progress off (-q).

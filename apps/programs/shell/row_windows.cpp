@@ -25,7 +25,7 @@ constexpr std::size_t kWindowsAhead = 2;
 constexpr std::size_t kFirstRows = 32;              // rows of the first windows
 constexpr int kWindowsOfSize = 16;                  // number of windows before their length doubles
 constexpr std::size_t kBytesPerWindow = 16u << 20;  // bounds memory if rows are long
-constexpr std::chrono::milliseconds kLookAtSignals{100};
+constexpr std::chrono::milliseconds kSignalCheckInterval{100};
 constexpr std::chrono::milliseconds kWaitForReader{200};
 
 std::size_t bytes_of(const TableRow& row) {
@@ -50,13 +50,13 @@ struct RowWindows::State {
   std::condition_variable changed;
   std::deque<RowWindow> ready;
   std::exception_ptr error;
-  bool done = false, unwanted = false;
+  bool done = false, cancelled = false;
   std::thread thread;
   TableRow row;  // already read, belongs to the next table
-  bool row_held = false;
+  bool row_pending = false;
 
   /// False if the window must end before the next row.
-  bool may_go_on(const RowWindow& window, std::size_t bytes) const {
+  bool may_continue(const RowWindow& window, std::size_t bytes) const {
     if (window.rows.size() >= window_rows || bytes >= kBytesPerWindow) return false;
     const std::int64_t next = window.first + static_cast<std::int64_t>(window.rows.size());
     if (options.end >= 0 && next >= options.end) return false;
@@ -77,12 +77,12 @@ struct RowWindows::State {
   RowWindow read_window() {
     RowWindow window;
     window.end = tables.position();
-    window.first = window.end.number - (row_held ? 1 : 0);
+    window.first = window.end.number - (row_pending ? 1 : 0);
     std::size_t bytes = 0;
-    while (may_go_on(window, bytes)) {
-      if (!row_held && !read_row()) break;
-      row_held = !window.rows.empty() && tables.table() != window.table;
-      if (row_held) break;
+    while (may_continue(window, bytes)) {
+      if (!row_pending && !read_row()) break;
+      row_pending = !window.rows.empty() && tables.table() != window.table;
+      if (row_pending) break;
       window.table = tables.table();
       bytes += bytes_of(row);
       window.mol_blocks = window.mol_blocks || !row.mol_block.empty();
@@ -107,8 +107,8 @@ struct RowWindows::State {
     while (true) {
       RowWindow window = read_window();
       std::unique_lock lock(mutex);
-      changed.wait(lock, [&] { return ready.size() < kWindowsAhead || unwanted; });
-      const bool last = error != nullptr || window.rows.empty() || unwanted;
+      changed.wait(lock, [&] { return ready.size() < kWindowsAhead || cancelled; });
+      const bool last = error != nullptr || window.rows.empty() || cancelled;
       if (!window.rows.empty()) ready.push_back(std::move(window));
       done = last;
       changed.notify_all();
@@ -125,7 +125,7 @@ RowWindows::RowWindows(InputTables tables, const WindowOptions& options)
 
 RowWindows::~RowWindows() {
   std::unique_lock lock(state_->mutex);
-  state_->unwanted = true;
+  state_->cancelled = true;
   state_->changed.notify_all();
   // A read from a terminal or a pipe may block forever. The thread then ends with the process.
   const bool ended = state_->changed.wait_for(lock, kWaitForReader, [&] { return state_->done; });
@@ -139,7 +139,7 @@ RowWindows::~RowWindows() {
 
 void RowWindows::cancel() {
   const std::lock_guard lock(state_->mutex);
-  state_->unwanted = true;
+  state_->cancelled = true;
   state_->changed.notify_all();
 }
 
@@ -167,7 +167,7 @@ bool RowWindows::next(RowWindow& window) {
   State& state = *state_;
   std::unique_lock lock(state.mutex);
   while (true) {
-    if (state.unwanted) return false;
+    if (state.cancelled) return false;
     if (const int signal = stop_requested()) throw Stopped{signal};
     if (!state.ready.empty()) {
       window = std::move(state.ready.front());
@@ -179,7 +179,7 @@ bool RowWindows::next(RowWindow& window) {
       if (state.error) std::rethrow_exception(std::exchange(state.error, nullptr));
       return false;
     }
-    state.changed.wait_for(lock, kLookAtSignals);
+    state.changed.wait_for(lock, kSignalCheckInterval);
   }
 }
 

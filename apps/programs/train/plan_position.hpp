@@ -13,7 +13,7 @@ namespace molgraph {
 /// Times are seconds of any monotonic clock.
 class PlanPosition {
  public:
-  explicit PlanPosition(std::vector<PlannedWork> works) : works_(std::move(works)) {}
+  explicit PlanPosition(std::vector<PlannedWork> tasks) : tasks_(std::move(tasks)) {}
 
   /// Begins the next task with this name. All tasks before it have ended or are not needed. Has no effect if no task
   /// with this name remains.
@@ -35,11 +35,11 @@ class PlanPosition {
   };
   double pace(const std::string& what) const;
 
-  std::vector<PlannedWork> works_;
-  std::size_t at_ = 0;   ///< the current or the next task
-  bool inside_ = false;  ///< task at_ has begun
-  double share_ = 0;     ///< fraction of task at_ that is done
-  double begun_ = 0, now_ = 0;
+  std::vector<PlannedWork> tasks_;
+  std::size_t current_ = 0;  ///< the current or the next task
+  bool running_ = false;     ///< task current_ has begun
+  double share_ = 0;         ///< fraction of task current_ that is done
+  double start_ = 0, now_ = 0;
   std::map<std::string, Observed> ended_;  ///< key: name
 };
 

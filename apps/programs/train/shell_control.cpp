@@ -15,8 +15,8 @@ namespace {
 /// One progress line: for the current task, or for the whole run once there is a plan.
 class ProgressLine {
  public:
-  void plan(const std::vector<PlannedWork>& works) {
-    position_.emplace(works);
+  void plan(const std::vector<PlannedWork>& tasks) {
+    position_.emplace(tasks);
     bar_.emplace("Run", "", 0);
   }
   void begin(const std::string& what, const std::string& unit, std::int64_t total) {
@@ -76,7 +76,7 @@ RunControl shell_control() {
     line->advance(done, total, note);
   };
   control.end = [line] { line->end(); };
-  control.plan = [line](const std::vector<PlannedWork>& works) { line->plan(works); };
+  control.plan = [line](const std::vector<PlannedWork>& tasks) { line->plan(tasks); };
   control.reading = reading_hooks();
   control.download = downloads_shown();
   return control;

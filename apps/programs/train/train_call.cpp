@@ -63,7 +63,7 @@ void add_option(CLI::App& app, const TrainOption& option, OptionValue& value, co
           } else {
             added = app.add_option(option.flags, to, option.help)->capture_default_str();
           }
-          if (field.most != 0) added->expected(field.least, field.most);
+          if (field.max_items != 0) added->expected(field.min_items, field.max_items);
           if (!field.words.empty()) choose(added, field.words);
           if (!std::holds_alternative<std::monostate>(option.range)) limit(added, option.range);
         }
@@ -155,7 +155,7 @@ class CallReader {
 
 /// Resolves steps and epochs. A recipe or --config gives one of them; the user's option replaces both. The warm-up
 /// keeps its fraction of the training.
-void settle_length(TrainingSettings& t, const TrainingSettings& base, const CommandLine& line) {
+void resolve_length(TrainingSettings& t, const TrainingSettings& base, const CommandLine& line) {
   const auto only = [&](const char* one, const char* other) {
     return line.named(one) ? !line.named(other) : line.given(one) && !line.given(other);
   };
@@ -191,11 +191,11 @@ TrainOptions options_of_run(const TrainProgram& program, const std::vector<std::
 /// The recipe of --recipe, or the data set's default recipe if no option chooses the kind of model.
 std::string recipe_of_new_run(const TrainProgram& program, const std::vector<std::string>& arguments) {
   CallReader reader(program, program.base);
-  const TrainOptions asked = reader.read(arguments).options;
-  const bool open = asked.data.paths.size() == 1 && !program.hidden.contains("recipe");
+  const TrainOptions given = reader.read(arguments).options;
+  const bool may_use_default = given.data.paths.size() == 1 && !program.hidden.contains("recipe");
   for (const char* flag : {"--recipe", "--model", "--size", "--encoding", "--from", "--quality"})
-    if (!open || reader.line().given(flag)) return asked.model.recipe;
-  return is_own_table(asked) ? "" : default_recipe(asked.data.paths[0], asked.data.subset);
+    if (!may_use_default || reader.line().given(flag)) return given.model.recipe;
+  return is_own_table(given) ? "" : default_recipe(given.data.paths[0], given.data.subset);
 }
 
 TrainOptions options_of_new_run(const TrainProgram& program, const std::vector<std::string>& arguments) {
@@ -204,7 +204,7 @@ TrainOptions options_of_new_run(const TrainProgram& program, const std::vector<s
   CallReader reader(program, base);
   TrainOptions options = reader.read(arguments).options;
   options.model.recipe = recipe_name;
-  settle_length(options.training, base.training, reader.line());
+  resolve_length(options.training, base.training, reader.line());
   return options;
 }
 
@@ -224,12 +224,12 @@ TrainCall read_call(const TrainProgram& program, const std::vector<std::string>&
   return CallReader(program, program.base).read(arguments);
 }
 
-TrainOptions options_asked_for(const TrainProgram& program, const std::vector<std::string>& arguments,
+TrainOptions requested_options(const TrainProgram& program, const std::vector<std::string>& arguments,
                                const TrainCall& call) {
   if (call.resume && call.output.empty()) throw UsageError("--resume needs --output-dir: the run to resume");
-  const bool goes_on = call.resume && std::filesystem::exists(call.output + "/config.toml");
+  const bool resumes = call.resume && std::filesystem::exists(call.output + "/config.toml");
   TrainOptions options =
-      goes_on ? options_of_run(program, arguments, call.output) : options_of_new_run(program, arguments);
+      resumes ? options_of_run(program, arguments, call.output) : options_of_new_run(program, arguments);
   if (options.data.paths.empty()) throw UsageError(program.nothing_to_read);
   return options;
 }

@@ -41,7 +41,7 @@ TrainCall read_call(const TrainProgram& program, const std::vector<std::string>&
 
 /// The options to train with. Reads the run to resume, so only the first of several processes calls this. Throws
 /// UsageError and FileError.
-TrainOptions options_asked_for(const TrainProgram& program, const std::vector<std::string>& arguments,
+TrainOptions requested_options(const TrainProgram& program, const std::vector<std::string>& arguments,
                                const TrainCall& call);
 
 }  // namespace molgraph

@@ -30,18 +30,18 @@ void check_roles(const TrainOptions& options, const TrainCall& call) {
     if (is_own_table(options) && (data == "-" || std::filesystem::is_regular_file(data)))
       inputs.push_back({data, "the input"});
   inputs.push_back({options.data.splits_file, "--splits-file"});
-  const std::string word = is_path(options.model.from) ? "" : options.model.from,
-                    from = word.empty() ? options.model.from : "";
-  if (!word.empty() && call.named.contains("from") && std::filesystem::exists(RunDirectory{word}.model()))
-    throw UsageError("--from " + word + " is a keyword (see --help); for the run of that name, use ./" + word);
+  const std::string keyword = is_path(options.model.from) ? "" : options.model.from,
+                    from = keyword.empty() ? options.model.from : "";
+  if (!keyword.empty() && call.named.contains("from") && std::filesystem::exists(RunDirectory{keyword}.model()))
+    throw UsageError("--from " + keyword + " is a keyword (see --help); for the run of that name, use ./" + keyword);
   inputs.push_back({from, "--from"});
   if (!call.resume) {
     inputs.push_back({call.config, "--config"});  // with --resume, it may be the run's config.toml
-    refuse_folder_inside(inputs, {call.output, "--output-dir"});
+    reject_folder_inside(inputs, {call.output, "--output-dir"});
   }
   if (std::filesystem::is_directory(from))
     for (FileRole& file : in_role("--from", RunDirectory{from}.files())) inputs.push_back(std::move(file));
-  refuse_overwriting(inputs, in_role("the run's file", RunDirectory{call.output}.files()));
+  reject_overwriting(inputs, in_role("the run's file", RunDirectory{call.output}.files()));
 }
 
 /// The targets of the run to resume, if they were detected: this version might detect other targets. Empty if the user
@@ -88,13 +88,13 @@ std::string shell_word(const std::string& text) {
 }
 
 /// The log message after a signal stopped the run.
-std::string how_to_go_on(const TrainProgram& program, const TrainCall& call, const TrainRun& run) {
-  if (!call.resume && !holds_a_run(run.folder)) return "Stopped before the first checkpoint: nothing was saved";
+std::string resume_advice(const TrainProgram& program, const TrainCall& call, const TrainRun& run) {
+  if (!call.resume && !contains_run(run.folder)) return "Stopped before the first checkpoint: nothing was saved";
   std::string command = program.name + " -o " + shell_word(run.folder) + " --resume";
   if (call.common.threads > 0) command += " --threads " + std::to_string(call.common.threads);
   if (call.common.device != "auto") command += " --device " + call.common.device;
   const std::string where =
-      run.processes->alone() ? "" : " in all " + std::to_string(run.processes->count()) + " processes";
+      run.processes->is_single() ? "" : " in all " + std::to_string(run.processes->count()) + " processes";
   const bool reads_stdin = std::ranges::count(run.options.data.paths, "-") > 0;
   return "Stopped. To resume" + where + (reads_stdin ? " with the same input: " : ": ") + command;
 }
@@ -104,13 +104,13 @@ std::string how_to_go_on(const TrainProgram& program, const TrainCall& call, con
 int run_train_program(const TrainProgram& program, const std::vector<std::string>& arguments) {
   const TrainCall call = read_call(program, arguments);
   TrainRun run;
-  run.processes = std::make_shared<Processes>(place_from_environment());
+  run.processes = std::make_shared<Processes>(process_info_from_environment());
   run.control = shell_control();
   catch_stop_signals();
   std::unique_ptr<RunClaim> claim;  // only in the first process; released after the training
   std::optional<LogFile> log;       // likewise
   if (run.processes->first()) {
-    run.options = options_asked_for(program, arguments, call);
+    run.options = requested_options(program, arguments, call);
     claim = claim_folder(run.options, call, run.control);
     run.folder = claim->folder();
     log.emplace(RunDirectory{run.folder}.log());
@@ -121,22 +121,22 @@ int run_train_program(const TrainProgram& program, const std::vector<std::string
     log_errors_only();
   }
   share(*run.processes, run);
-  const ProcessPlace& place = run.processes->place();
-  run.device = call.common.device == "cuda" ? Device::gpu(place.local_rank) : device_from_string(call.common.device);
-  run.threads = call.common.threads > 0 ? call.common.threads : std::max(1, usable_cores() / place.local_count);
+  const ProcessInfo& info = run.processes->info();
+  run.device = call.common.device == "cuda" ? Device::gpu(info.local_rank) : device_from_string(call.common.device);
+  run.threads = call.common.threads > 0 ? call.common.threads : std::max(1, usable_cores() / info.local_count);
   run.named = call.named;
   run.resume = call.resume;
   run.program = version_text();
-  const auto tell = [&] {
-    if (run.processes->first()) run.control.note(how_to_go_on(program, call, run));
+  const auto log_advice = [&] {
+    if (run.processes->first()) run.control.note(resume_advice(program, call, run));
   };
   try {
     run_training(run);
   } catch (const Stopped&) {
-    tell();
+    log_advice();
     throw;
   } catch (const DownloadStopped&) {
-    tell();
+    log_advice();
     throw;
   }
   return kExitDone;

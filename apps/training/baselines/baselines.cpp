@@ -18,14 +18,14 @@ namespace {
 constexpr std::int64_t kMoleculesPerPiece = 64;
 constexpr std::int64_t kMeasuredQueries = 32;  ///< per thread, to estimate the total time
 
-std::int64_t most_tree_rows(const MoleculeSet& set) {
+std::int64_t max_tree_rows(const MoleculeSet& set) {
   return std::min(kMaxBaselineRows, kMaxTreeCells / static_cast<std::int64_t>(set.task.names.size()));
 }
 
 /// Returns true if there are too many targets for trees and a process.
 bool has_too_many_targets(const MoleculeSet& set, const std::vector<std::int64_t>& known) {
-  const std::int64_t most = most_tree_rows(set);
-  return std::ssize(known) > most && most < kMinTreeRows;
+  const std::int64_t limit = max_tree_rows(set);
+  return std::ssize(known) > limit && limit < kMinTreeRows;
 }
 
 std::string sampled_note(const std::string& what, std::size_t used, std::size_t all) {
@@ -41,32 +41,32 @@ std::int64_t size_of(const Split& split) {
   return std::ssize(split.train) + std::ssize(split.valid) + std::ssize(split.test);
 }
 
-std::function<void()> question(const BaselineOptions& options) {
-  return [&control = options.control] { control.stop_if_asked(); };
+std::function<void()> stop_check(const BaselineOptions& options) {
+  return [&control = options.control] { control.stop_if_requested(); };
 }
 
 ProcessFitOptions process_options(const BaselineOptions& options, const GaussianProcess* like) {
-  return {.like = like, .seed = options.seed, .threads = options.threads, .ask_to_go_on = question(options)};
+  return {.like = like, .seed = options.seed, .threads = options.threads, .throw_if_stopped = stop_check(options)};
 }
 
 TreeFitOptions tree_options(const BaselineOptions& options) {
-  return {.seed = options.seed, .threads = options.threads, .ask_to_go_on = question(options)};
+  return {.seed = options.seed, .threads = options.threads, .throw_if_stopped = stop_check(options)};
 }
 
 void make_process(const FeatureRows& rows, const MoleculeSet& set, const Split& split, const BaselineOptions& options,
-                  Baselines& made) {
+                  Baselines& baselines) {
   const WorkInProgress work(options.control, kProcessWork, "targets", 0);
   ProcessFitOptions fit = process_options(options, nullptr);
   fit.progress = progress_of(work);
   FittedProcess fitted = fit_process(rows, set, split.train, fit);
   if (fitted.learned < fitted.labels)
-    made.notes.push_back("The Gaussian process is trained on " + with_thousands(fitted.learned) + " of " +
-                         with_thousands(fitted.labels) + " labels");
+    baselines.notes.push_back("The Gaussian process is trained on " + with_thousands(fitted.learned) + " of " +
+                              with_thousands(fitted.labels) + " labels");
   const ProcessPredictor predictor(fitted.process);
-  made.process = std::move(fitted.process);
+  baselines.process = std::move(fitted.process);
   const std::array<const std::vector<std::int64_t>*, 3> parts{&split.train, &split.valid, &split.test};
   for (std::size_t p = 0; p < parts.size(); ++p)
-    made.of_process[p] = process_predictions(predictor, rows, *parts[p], options.threads, fit.ask_to_go_on);
+    baselines.of_process[p] = process_predictions(predictor, rows, *parts[p], options.threads, fit.throw_if_stopped);
 }
 
 }  // namespace
@@ -88,41 +88,41 @@ std::vector<double> tree_predictions(const Trees& trees, const FeatureRows& rows
 Baselines make_baselines(const FeatureRows& rows, const MoleculeSet& set, const Split& split,
                          const BaselineOptions& options) {
   const std::array<const std::vector<std::int64_t>*, 3> parts{&split.train, &split.valid, &split.test};
-  Baselines made;
+  Baselines baselines;
   const std::vector<std::int64_t> known = sample(split.train, kMaxBaselineRows, options.seed);
   if (known.size() < split.train.size())
-    made.notes.push_back(
+    baselines.notes.push_back(
         sampled_note("The nearest neighbour is searched for among ", known.size(), split.train.size()));
   {
     const WorkInProgress work(options.control, kNearestWork, "molecules", size_of(split));
     for (std::size_t p = 0; p < parts.size(); ++p)
-      made.nearest[p] = nearest_predictions(rows, set, known, *parts[p], options.threads, [&](std::int64_t more) {
-        options.control.stop_if_asked();
+      baselines.nearest[p] = nearest_predictions(rows, set, known, *parts[p], options.threads, [&](std::int64_t more) {
+        options.control.stop_if_requested();
         work.add(more, size_of(split));
       });
   }
   if (has_too_many_targets(set, known)) {
-    made.notes.push_back(
+    baselines.notes.push_back(
         text("Trees and Gaussian process: baselines left out: too many targets (%zu)", set.task.names.size()));
-    return made;
+    return baselines;
   }
-  make_process(rows, set, split, options, made);
+  make_process(rows, set, split, options, baselines);
   if (xgboost_version().empty()) {
-    made.notes.emplace_back("Trees: baseline left out: built without XGBoost");
-    return made;
+    baselines.notes.emplace_back("Trees: baseline left out: built without XGBoost");
+    return baselines;
   }
-  const std::vector<std::int64_t> taught = sample(known, most_tree_rows(set), options.seed);
-  if (taught.size() < split.train.size())
-    made.notes.push_back(sampled_note("The trees are trained on ", taught.size(), split.train.size()));
+  const std::vector<std::int64_t> tree_molecules = sample(known, max_tree_rows(set), options.seed);
+  if (tree_molecules.size() < split.train.size())
+    baselines.notes.push_back(sampled_note("The trees are trained on ", tree_molecules.size(), split.train.size()));
   const WorkInProgress work(options.control, kTreesWork, "rounds", 0);
   TreeFitOptions fit = tree_options(options);
   fit.progress = progress_of(work);
-  FittedTrees fitted = fit_trees(rows, set, taught, split.valid, fit);
-  made.trees = std::move(fitted.trees);
-  made.rounds = std::move(fitted.rounds);
+  FittedTrees fitted = fit_trees(rows, set, tree_molecules, split.valid, fit);
+  baselines.trees = std::move(fitted.trees);
+  baselines.rounds = std::move(fitted.rounds);
   for (std::size_t p = 0; p < parts.size(); ++p)
-    made.of_trees[p] = tree_predictions(*made.trees, rows, *parts[p], options.threads);
-  return made;
+    baselines.of_trees[p] = tree_predictions(*baselines.trees, rows, *parts[p], options.threads);
+  return baselines;
 }
 
 BaselineSeconds seconds_to_make_baselines(const FeatureRows& rows, const MoleculeSet& set, const Split& split,
@@ -142,9 +142,9 @@ BaselineSeconds seconds_to_make_baselines(const FeatureRows& rows, const Molecul
   if (has_too_many_targets(set, known)) return seconds;
   const ProcessSeconds process = seconds_to_fit_process(rows, set, split.train, process_options(options, nullptr));
   seconds.process = process.fit + all * process.molecule;
-  seconds.process_again = process.fit_again;
+  seconds.process_refit = process.refit;
   if (!xgboost_version().empty())
-    seconds.trees = seconds_to_fit_trees(rows, set, sample(known, most_tree_rows(set), options.seed), split.valid,
+    seconds.trees = seconds_to_fit_trees(rows, set, sample(known, max_tree_rows(set), options.seed), split.valid,
                                          tree_options(options));
   return seconds;
 }
@@ -155,7 +155,7 @@ Trees refit_trees(const Baselines& baselines, const FeatureRows& rows, const Mol
   TreeFitOptions fit = tree_options(options);
   fit.exact_rounds = baselines.rounds;
   fit.progress = progress_of(work);
-  return fit_trees(rows, set, sample(molecules, most_tree_rows(set), options.seed), {}, fit).trees;
+  return fit_trees(rows, set, sample(molecules, max_tree_rows(set), options.seed), {}, fit).trees;
 }
 
 GaussianProcess refit_process(const Baselines& baselines, const FeatureRows& rows, const MoleculeSet& set,

@@ -44,7 +44,7 @@ Baselines make_baselines(const FeatureRows& rows, const MoleculeSet& set, const 
 
 /// Estimated seconds of each part of make_baselines() and of refit_process() on this machine; 0 = left out.
 struct BaselineSeconds {
-  double nearest = 0, process = 0, process_again = 0, trees = 0;
+  double nearest = 0, process = 0, process_refit = 0, trees = 0;
 };
 BaselineSeconds seconds_to_make_baselines(const FeatureRows& rows, const MoleculeSet& set, const Split& split,
                                           const BaselineOptions& options);

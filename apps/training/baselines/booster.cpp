@@ -61,10 +61,10 @@ std::vector<TreeNode> nodes_of(const Json& tree) {
   while (!open.empty()) {
     const Open at = open.back();
     open.pop_back();
-    const auto own = static_cast<std::int32_t>(nodes.size());
+    const auto node_index = static_cast<std::int32_t>(nodes.size());
     if (at.parent >= 0) {
       TreeNode& parent = nodes[static_cast<std::size_t>(at.parent)];
-      (at.is_left ? parent.left : parent.right) = own;
+      (at.is_left ? parent.left : parent.right) = node_index;
     }
     TreeNode node;
     const auto l = left.at(at.node).get<std::int64_t>(), r = right.at(at.node).get<std::int64_t>();
@@ -74,8 +74,8 @@ std::vector<TreeNode> nodes_of(const Json& tree) {
       node.feature = feature.at(at.node).get<std::int32_t>();
       node.threshold = number.at(at.node).get<float>();
       node.missing_left = missing_left.at(at.node).get<int>() != 0;
-      open.push_back({static_cast<std::size_t>(r), own, false});
-      open.push_back({static_cast<std::size_t>(l), own, true});
+      open.push_back({static_cast<std::size_t>(r), node_index, false});
+      open.push_back({static_cast<std::size_t>(l), node_index, true});
     }
     nodes.push_back(node);
   }
@@ -85,7 +85,7 @@ std::vector<TreeNode> nodes_of(const Json& tree) {
 }  // namespace
 
 struct Booster::State {
-  LabelledRows taught;  ///< only if labels are censored
+  LabelledRows bounded_rows;  ///< only if labels are censored
   Matrix train;
   std::unique_ptr<Matrix> valid;
   std::size_t outputs, trees_of_round;
@@ -94,14 +94,14 @@ struct Booster::State {
 
   State(const FeatureRows& features, const LabelledRows& train_rows, const LabelledRows& valid_rows,
         const BoosterOptions& o)
-      : taught(train_rows.bounds.empty() ? LabelledRows{} : train_rows), train(features, train_rows),
+      : bounded_rows(train_rows.bounds.empty() ? LabelledRows{} : train_rows), train(features, train_rows),
         outputs(static_cast<std::size_t>(o.classes)), trees_of_round(outputs * static_cast<std::size_t>(o.forest)) {
-    std::vector<DMatrixHandle> known{train.handle()};  // XGBoost caches predictions for these
+    std::vector<DMatrixHandle> cached{train.handle()};  // XGBoost caches predictions for these
     if (!valid_rows.rows.empty()) {
       valid = std::make_unique<Matrix>(features, valid_rows);
-      known.push_back(valid->handle());
+      cached.push_back(valid->handle());
     }
-    check(XGBoosterCreate(known.data(), known.size(), &booster));
+    check(XGBoosterCreate(cached.data(), cached.size(), &booster));
     const auto set = [&](const char* name, const std::string& value) {
       check(XGBoosterSetParam(booster, name, value.c_str()));
     };
@@ -120,17 +120,17 @@ struct Booster::State {
     set("subsample", text("%.9g", o.rows));
     set("colsample_bynode", text("%.9g", o.columns));
     set("lambda", text("%.9g", o.l2));
-    set("min_child_weight", text("%.9g", o.least_weight));
+    set("min_child_weight", text("%.9g", o.min_child_weight));
     set("num_parallel_tree", std::to_string(o.forest));
   }
   ~State() { XGBoosterFree(booster); }
 
-  std::vector<float> margins(const Matrix& of) const {
+  std::vector<float> margins(const Matrix& data) const {
     const bst_ulong* shape = nullptr;
     bst_ulong dimensions = 0;
     const float* values = nullptr;
     check(XGBoosterPredictFromDMatrix(
-        booster, of.handle(),
+        booster, data.handle(),
         R"({"type": 1, "training": false, "iteration_begin": 0, "iteration_end": 0, "strict_shape": false})", &shape,
         &dimensions, &values));
     std::size_t count = 1;
@@ -143,9 +143,9 @@ struct Booster::State {
   void add_bounded_round() {
     std::vector<float> slope = margins(train), curvature(slope.size());
     for (std::size_t i = 0; i < slope.size(); ++i) {
-      slope[i] -= taught.labels[i];
-      const bool kept = static_cast<float>(taught.bounds[i]) * slope[i] > 0;
-      const float weight = kept ? 0 : taught.weights.empty() ? 1 : taught.weights[i];
+      slope[i] -= bounded_rows.labels[i];
+      const bool kept = static_cast<float>(bounded_rows.bounds[i]) * slope[i] > 0;
+      const float weight = kept ? 0 : bounded_rows.weights.empty() ? 1 : bounded_rows.weights[i];
       slope[i] *= weight;
       curvature[i] = weight;
     }
@@ -169,7 +169,7 @@ Booster::Booster(const FeatureRows& features, const LabelledRows& train, const L
 Booster::~Booster() = default;
 
 void Booster::add_round() {
-  if (state_->taught.bounds.empty())
+  if (state_->bounded_rows.bounds.empty())
     check(XGBoosterUpdateOneIter(state_->booster, state_->rounds++, state_->train.handle()));
   else state_->add_bounded_round();
 }
@@ -187,8 +187,8 @@ std::vector<std::vector<std::vector<TreeNode>>> Booster::trees(int rounds) {
     const Json all = Json::from_ubjson(bytes, bytes + length);
     const Json& model = all.at("learner").at("gradient_booster").at("model");
     const Json &trees = model.at("trees"), &output = model.at("tree_info");
-    const std::size_t wanted = static_cast<std::size_t>(rounds) * state_->trees_of_round;
-    for (std::size_t t = 0; t < wanted; ++t)
+    const std::size_t tree_count = static_cast<std::size_t>(rounds) * state_->trees_of_round;
+    for (std::size_t t = 0; t < tree_count; ++t)
       by_output.at(output.at(t).get<std::size_t>()).push_back(nodes_of(trees.at(t)));
   } catch (const nlohmann::json::exception& problem) {
     throw RunError(std::string("XGBoost ") + xgboost_version() +

@@ -20,16 +20,16 @@ std::string xgboost_version();
 /// Lipophilicity and are the same for all tables.
 struct BoosterOptions {
   TaskKind kind = TaskKind::regression;
-  int classes = 1;          ///< of a multiclass target
-  double base = 0;          ///< prediction without trees: a number, or the probability of label 1 (binary)
-  double lr = 0.05;         ///< learning rate
-  int depth = 6;            ///< maximum depth of a tree
-  int bins = 64;            ///< number of candidate thresholds per column
-  double rows = 0.6;        ///< fraction of rows sampled per tree
-  double columns = 0.1;     ///< fraction of columns sampled per node
-  double l2 = 3;            ///< L2 penalty on leaf weights
-  double least_weight = 1;  ///< minimum sum of second derivatives in a leaf
-  int forest = 1;           ///< number of trees per round, whose mean is the round's step
+  int classes = 1;              ///< of a multiclass target
+  double base = 0;              ///< prediction without trees: a number, or the probability of label 1 (binary)
+  double lr = 0.05;             ///< learning rate
+  int depth = 6;                ///< maximum depth of a tree
+  int bins = 64;                ///< number of candidate thresholds per column
+  double rows = 0.6;            ///< fraction of rows sampled per tree
+  double columns = 0.1;         ///< fraction of columns sampled per node
+  double l2 = 3;                ///< L2 penalty on leaf weights
+  double min_child_weight = 1;  ///< minimum sum of second derivatives in a leaf
+  int forest = 1;               ///< number of trees per round, whose mean is the round's step
   std::uint64_t seed = 0;
 };
 

@@ -36,8 +36,8 @@ constexpr std::array kShares{0.0, 0.25, 0.5, 0.75, 1.0};
 constexpr std::array kNoises{0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0};
 constexpr std::int64_t kMatricesOfChoice = kShares.size() * kNoises.size();
 
-std::int64_t most_labels(double cubes, std::int64_t most, std::size_t targets) {
-  return std::min(most, static_cast<std::int64_t>(std::cbrt(cubes / static_cast<double>(targets))));
+std::int64_t max_labels(double cubes, std::int64_t limit, std::size_t targets) {
+  return std::min(limit, static_cast<std::int64_t>(std::cbrt(cubes / static_cast<double>(targets))));
 }
 
 /// Gram matrices of both kernels.
@@ -56,7 +56,7 @@ Gram gram_of(const KernelMolecules& molecules, const std::vector<bool>& used, co
   const auto count = static_cast<Eigen::Index>(molecules.size());
   Gram gram{Eigen::MatrixXf(count, count), Eigen::MatrixXf(count, count)};
   parallel_for(count, kMoleculesPerPiece, options.threads, [&](std::int64_t begin, std::int64_t end) {
-    if (options.ask_to_go_on) options.ask_to_go_on();
+    if (options.throw_if_stopped) options.throw_if_stopped();
     std::vector<double> alike;
     std::vector<float> near;
     for (std::int64_t i = begin; i < end; ++i) {
@@ -157,7 +157,7 @@ Kernel choose_kernel(const Gram& gram, const Labels& labels, const ProcessFitOpt
                      const std::function<void(std::int64_t)>& advance) {
   std::array<double, kMatricesOfChoice> likelihood;
   parallel_for(kMatricesOfChoice, 1, options.threads, [&](std::int64_t begin, std::int64_t) {
-    if (options.ask_to_go_on) options.ask_to_go_on();
+    if (options.throw_if_stopped) options.throw_if_stopped();
     const auto k = static_cast<std::size_t>(begin);
     likelihood[k] = log_likelihood(gram.mixed(kShares[k / kNoises.size()], kNoises[k % kNoises.size()] * labels.noise),
                                    labels.values);
@@ -167,13 +167,13 @@ Kernel choose_kernel(const Gram& gram, const Labels& labels, const ProcessFitOpt
   return {kShares[best / kNoises.size()], kNoises[best % kNoises.size()]};
 }
 
-/// Returns the labels at `places`, without bounds, because the choice of a kernel ignores them.
-Labels some_of(const Labels& labels, const std::vector<std::int64_t>& places) {
+/// Returns the labels at `indices`, without bounds, because the choice of a kernel ignores them.
+Labels labels_at(const Labels& labels, const std::vector<std::int64_t>& indices) {
   Labels some;
-  some.values.resize(std::ssize(places), labels.values.cols());
-  some.noise.resize(std::ssize(places));
-  for (Eigen::Index to = 0; to < std::ssize(places); ++to) {
-    const std::int64_t from = places[static_cast<std::size_t>(to)];
+  some.values.resize(std::ssize(indices), labels.values.cols());
+  some.noise.resize(std::ssize(indices));
+  for (Eigen::Index to = 0; to < std::ssize(indices); ++to) {
+    const std::int64_t from = indices[static_cast<std::size_t>(to)];
     some.known.push_back(labels.known[static_cast<std::size_t>(from)]);
     some.values.row(to) = labels.values.row(from);
     some.noise[to] = labels.noise[from];
@@ -181,9 +181,9 @@ Labels some_of(const Labels& labels, const std::vector<std::int64_t>& places) {
   return some;
 }
 
-KernelMolecules molecules_of(const KernelMolecules& all, const std::vector<std::size_t>& places, std::size_t width) {
+KernelMolecules molecules_of(const KernelMolecules& all, const std::vector<std::size_t>& indices, std::size_t width) {
   KernelMolecules some;
-  for (const std::size_t i : places) some.add(all.counts(i), std::span(all.numbers).subspan(i * width, width));
+  for (const std::size_t i : indices) some.add(all.counts(i), std::span(all.numbers).subspan(i * width, width));
   return some;
 }
 
@@ -201,9 +201,9 @@ Matrix coefficients(const Gram& gram, const Labels& labels, const Kernel& kernel
   for (int round = 0; round < kCensoredRounds; ++round) {
     for (Eigen::Index i = 0; i < values.rows(); ++i) {
       const auto bound = labels.bound[static_cast<std::size_t>(i)];
-      const double said = values(i, 0) - noise[i] * solved(i, 0);  // the process's prediction for this molecule
-      if (bound > 0) values(i, 0) = std::max(labels.values(i, 0), said);
-      if (bound < 0) values(i, 0) = std::min(labels.values(i, 0), said);
+      const double predicted = values(i, 0) - noise[i] * solved(i, 0);  // the process's prediction for this molecule
+      if (bound > 0) values(i, 0) = std::max(labels.values(i, 0), predicted);
+      if (bound < 0) values(i, 0) = std::min(labels.values(i, 0), predicted);
     }
     solved = factor.solve(values);
   }
@@ -211,29 +211,29 @@ Matrix coefficients(const Gram& gram, const Labels& labels, const Kernel& kernel
 }
 
 /// Training molecules of each target. All targets together have at most kMaxProcessMolecules.
-struct Taught {
-  std::vector<std::vector<std::int64_t>> of_target;  ///< [T]
+struct SelectedMolecules {
+  std::vector<std::vector<std::int64_t>> by_target;  ///< [T]
   std::vector<std::int64_t> all;                     ///< ascending
   std::int64_t labels = 0;                           ///< total number, before sampling
 };
 
-Taught taught_by(const MoleculeSet& set, const std::vector<std::int64_t>& train, std::uint64_t seed) {
+SelectedMolecules select_molecules(const MoleculeSet& set, const std::vector<std::int64_t>& train, std::uint64_t seed) {
   const std::size_t targets = set.task.names.size();
-  const std::int64_t most = most_labels(kCubesOfFit, kMaxProcessLabels, targets);
-  Taught taught;
+  const std::int64_t limit = max_labels(kCubesOfFit, kMaxProcessLabels, targets);
+  SelectedMolecules selected;
   const auto choose = [&](const std::vector<std::int64_t>& among) {
     std::set<std::int64_t> all;
-    taught.of_target.clear();
+    selected.by_target.clear();
     for (std::size_t t = 0; t < targets; ++t) {
-      taught.of_target.push_back(sample(labelled(set, among, t), most, seed));
-      all.insert(taught.of_target.back().begin(), taught.of_target.back().end());
+      selected.by_target.push_back(sample(labelled(set, among, t), limit, seed));
+      all.insert(selected.by_target.back().begin(), selected.by_target.back().end());
     }
-    taught.all.assign(all.begin(), all.end());
+    selected.all.assign(all.begin(), all.end());
   };
-  for (std::size_t t = 0; t < targets; ++t) taught.labels += std::ssize(labelled(set, train, t));
+  for (std::size_t t = 0; t < targets; ++t) selected.labels += std::ssize(labelled(set, train, t));
   choose(train);
-  if (std::ssize(taught.all) > kMaxProcessMolecules) choose(sample(train, kMaxProcessMolecules, seed));
-  return taught;
+  if (std::ssize(selected.all) > kMaxProcessMolecules) choose(sample(train, kMaxProcessMolecules, seed));
+  return selected;
 }
 
 /// Returns a process of these molecules, without kernels and coefficients.
@@ -258,9 +258,9 @@ GaussianProcess process_of(const FeatureRows& rows, const MoleculeSet& set,
 
 FittedProcess fit_process(const FeatureRows& rows, const MoleculeSet& set, const std::vector<std::int64_t>& train,
                           const ProcessFitOptions& options) {
-  const Taught taught = taught_by(set, train, options.seed);
-  const std::vector<std::int64_t>& molecules = taught.all;
-  FittedProcess fitted{.labels = taught.labels};
+  const SelectedMolecules selected = select_molecules(set, train, options.seed);
+  const std::vector<std::int64_t>& molecules = selected.all;
+  FittedProcess fitted{.labels = selected.labels};
   GaussianProcess& process = fitted.process;
   process = process_of(rows, set, molecules);
   const std::size_t width = rows.width - kFingerprintBins, count = molecules.size();
@@ -269,22 +269,22 @@ FittedProcess fit_process(const FeatureRows& rows, const MoleculeSet& set, const
   const auto advance = [&](std::int64_t matrices) {
     if (options.progress) options.progress(matrices, static_cast<std::int64_t>(targets) * (kMatricesOfChoice + 1));
   };
-  const std::int64_t to_choose = most_labels(kCubesOfChoice, kMaxChoiceLabels, targets);
+  const std::int64_t max_choice_labels = max_labels(kCubesOfChoice, kMaxChoiceLabels, targets);
   for (std::size_t t = 0; t < targets; ++t) {
     std::vector<std::size_t> known;
-    for (const std::int64_t g : taught.of_target[t])
+    for (const std::int64_t g : selected.by_target[t])
       known.push_back(static_cast<std::size_t>(std::ranges::lower_bound(molecules, g) - molecules.begin()));
     fitted.learned += std::ssize(known);
-    const Labels labels = labels_of(set, taught.of_target[t], std::move(known), t);
+    const Labels labels = labels_of(set, selected.by_target[t], std::move(known), t);
     Kernel kernel;
     Matrix solved;
     std::int64_t left = kMatricesOfChoice + 1;  // matrices to report
     if (options.like != nullptr) kernel = {options.like->fingerprint_share[t], options.like->noise[t]};
     if (!labels.constant) {
       if (kernel.noise <= 0) {
-        std::vector<std::int64_t> places(labels.known.size());
-        std::iota(places.begin(), places.end(), std::int64_t{0});
-        const Labels some = some_of(labels, sample(std::move(places), to_choose, options.seed));
+        std::vector<std::int64_t> indices(labels.known.size());
+        std::iota(indices.begin(), indices.end(), std::int64_t{0});
+        const Labels some = labels_at(labels, sample(std::move(indices), max_choice_labels, options.seed));
         kernel = choose_kernel(gram_of(molecules_of(process.molecules, some.known, width), used, options), some,
                                options, advance);
         left -= kMatricesOfChoice;
@@ -310,38 +310,40 @@ FittedProcess fit_process(const FeatureRows& rows, const MoleculeSet& set, const
 ProcessSeconds seconds_to_fit_process(const FeatureRows& rows, const MoleculeSet& set,
                                       const std::vector<std::int64_t>& train, const ProcessFitOptions& options) {
   using Clock = std::chrono::steady_clock;
-  const Taught taught = taught_by(set, train, options.seed);
-  const auto few = sample(taught.all, kMeasuredMolecules, options.seed);
-  if (few.size() < 2) return {};
-  const GaussianProcess process = process_of(rows, set, few);
+  const SelectedMolecules selected = select_molecules(set, train, options.seed);
+  const auto subset = sample(selected.all, kMeasuredMolecules, options.seed);
+  if (subset.size() < 2) return {};
+  const GaussianProcess process = process_of(rows, set, subset);
   const auto start = Clock::now();
   const Gram gram = gram_of(process.molecules, process.used_columns(), options);
-  const auto made = Clock::now();
-  const auto size = static_cast<double>(few.size());
-  (void)log_likelihood(gram.mixed(0.5, Vector::Ones(std::ssize(few))), Matrix::Ones(std::ssize(few), 1));
-  const std::chrono::duration<double> of_pairs = made - start, of_matrix = Clock::now() - made;
-  const double pair = of_pairs.count() / (size * size), cube = of_matrix.count() / (size * size * size);
+  const auto gram_end = Clock::now();
+  const auto size = static_cast<double>(subset.size());
+  (void)log_likelihood(gram.mixed(0.5, Vector::Ones(std::ssize(subset))), Matrix::Ones(std::ssize(subset), 1));
+  const std::chrono::duration<double> pair_time = gram_end - start, matrix_time = Clock::now() - gram_end;
+  const double pair = pair_time.count() / (size * size), cube = matrix_time.count() / (size * size * size);
   const auto fit = [&](double n) { return n * n * pair + n * n * n * cube; };
-  const std::size_t targets = taught.of_target.size();
-  ProcessSeconds seconds{.molecule = pair * static_cast<double>(taught.all.size())};
-  for (const auto& known : taught.of_target) {
+  const std::size_t targets = selected.by_target.size();
+  ProcessSeconds seconds{.molecule = pair * static_cast<double>(selected.all.size())};
+  for (const auto& known : selected.by_target) {
     const auto n = static_cast<double>(known.size());
-    const double chosen_by = std::min(n, static_cast<double>(most_labels(kCubesOfChoice, kMaxChoiceLabels, targets)));
+    const double choice_labels =
+        std::min(n, static_cast<double>(max_labels(kCubesOfChoice, kMaxChoiceLabels, targets)));
     const double matrices = std::ceil(static_cast<double>(kMatricesOfChoice) / thread_count(options.threads));
-    seconds.fit += fit(n) + chosen_by * chosen_by * pair + matrices * chosen_by * chosen_by * chosen_by * cube;
-    seconds.fit_again += fit(n);
+    seconds.fit +=
+        fit(n) + choice_labels * choice_labels * pair + matrices * choice_labels * choice_labels * choice_labels * cube;
+    seconds.refit += fit(n);
   }
   return seconds;
 }
 
 std::vector<double> process_predictions(const ProcessPredictor& process, const FeatureRows& rows,
                                         const std::vector<std::int64_t>& indices, int threads,
-                                        const std::function<void()>& ask_to_go_on) {
+                                        const std::function<void()>& throw_if_stopped) {
   const std::size_t outputs = process.process().outputs();
   std::vector<double> values(indices.size() * outputs);
   parallel_for(static_cast<std::int64_t>(indices.size()), kMoleculesPerPiece, threads,
                [&](std::int64_t begin, std::int64_t end) {
-                 if (ask_to_go_on) ask_to_go_on();
+                 if (throw_if_stopped) throw_if_stopped();
                  for (auto k = static_cast<std::size_t>(begin); k < static_cast<std::size_t>(end); ++k) {
                    const auto row = static_cast<std::size_t>(indices[k]);
                    process.predict(rows.counts(row), rows.numbers(row), values.data() + k * outputs);

@@ -13,10 +13,10 @@
 namespace molgraph {
 
 struct ProcessFitOptions {
-  const GaussianProcess* like = nullptr;  ///< source of kernels and noise, if it has any; null = they are chosen
-  std::uint64_t seed = 0;                 ///< for sampling molecules and labels
-  int threads = 0;                        ///< 0 = all usable cores; the result does not depend on it
-  std::function<void()> ask_to_go_on;     ///< called between pieces of work, by several threads; may throw
+  const GaussianProcess* like = nullptr;   ///< source of kernels and noise, if it has any; null = they are chosen
+  std::uint64_t seed = 0;                  ///< for sampling molecules and labels
+  int threads = 0;                         ///< 0 = all usable cores; the result does not depend on it
+  std::function<void()> throw_if_stopped;  ///< called between pieces of work, by several threads; may throw
   /// Called after `more` of `all` matrices are solved, by several threads.
   std::function<void(std::int64_t more, std::int64_t all)> progress;
 };
@@ -44,14 +44,14 @@ FittedProcess fit_process(const FeatureRows& rows, const MoleculeSet& set, const
 /// Estimated seconds on this machine to fit a process, to fit one with given kernels, and to predict a molecule. The
 /// estimate is based on timing some pairs of molecules and one small matrix.
 struct ProcessSeconds {
-  double fit = 0, fit_again = 0, molecule = 0;
+  double fit = 0, refit = 0, molecule = 0;
 };
 ProcessSeconds seconds_to_fit_process(const FeatureRows& rows, const MoleculeSet& set,
                                       const std::vector<std::int64_t>& train, const ProcessFitOptions& options);
 
-/// Returns predictions [n, outputs] for the molecules `indices`. `ask_to_go_on`: as above.
+/// Returns predictions [n, outputs] for the molecules `indices`. `throw_if_stopped`: as above.
 std::vector<double> process_predictions(const ProcessPredictor& process, const FeatureRows& rows,
                                         const std::vector<std::int64_t>& indices, int threads,
-                                        const std::function<void()>& ask_to_go_on = {});
+                                        const std::function<void()>& throw_if_stopped = {});
 
 }  // namespace molgraph

@@ -44,15 +44,15 @@ void take_labels(const MoleculeSet& set, const std::vector<std::int64_t>& train,
   const Task& task = set.task;
   const std::size_t targets = task.names.size(), classes = static_cast<std::size_t>(task.num_outputs()) / targets;
   std::vector<bool> found(targets);
-  std::size_t open = targets;
-  for (std::size_t k = 0; k < neighbours.size() && open > 0; ++k) {
+  std::size_t remaining = targets;
+  for (std::size_t k = 0; k < neighbours.size() && remaining > 0; ++k) {
     const std::size_t first = static_cast<std::size_t>(train[neighbours[k]]) * targets;
     const double* labels = set.targets.data() + first;
     for (std::size_t t = 0; t < targets; ++t) {
       const bool censored = !set.bound.empty() && set.bound[first + t] != 0;
       if (found[t] || censored || std::isnan(labels[t])) continue;
       found[t] = true;
-      --open;
+      --remaining;
       double* to = predictions + t * classes;
       if (task.kind != TaskKind::multiclass) {
         *to = labels[t];
@@ -89,10 +89,10 @@ std::vector<double> nearest_predictions(const FeatureRows& rows, const MoleculeS
 
 std::vector<double> nearest_labels(const MoleculeSet& set, const std::vector<std::int64_t>& train,
                                    const std::vector<double>& similarity, std::int64_t query, std::size_t target,
-                                   std::size_t most) {
+                                   std::size_t limit) {
   std::vector<double> labels;
   BySimilarity neighbours(similarity, train, query);
-  for (std::size_t k = 0; k < neighbours.size() && labels.size() < most; ++k) {
+  for (std::size_t k = 0; k < neighbours.size() && labels.size() < limit; ++k) {
     const auto g = static_cast<std::size_t>(train[neighbours[k]]);
     if (const double label = set.exact_target(g * set.task.names.size() + target); !std::isnan(label))
       labels.push_back(label);

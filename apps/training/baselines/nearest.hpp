@@ -20,10 +20,10 @@ std::vector<double> nearest_predictions(const FeatureRows& rows, const MoleculeS
                                         const std::vector<std::int64_t>& queries, int threads,
                                         const std::function<void(std::int64_t more)>& progress = {});
 
-/// Returns the exact labels of one target of at most `most` molecules of `train`, the most similar molecule first.
+/// Returns the exact labels of one target of at most `limit` molecules of `train`, the most similar molecule first.
 /// `similarity` [train] is the similarity to the molecule `query`, which is not its own neighbour.
 std::vector<double> nearest_labels(const MoleculeSet& set, const std::vector<std::int64_t>& train,
                                    const std::vector<double>& similarity, std::int64_t query, std::size_t target,
-                                   std::size_t most);
+                                   std::size_t limit);
 
 }  // namespace molgraph

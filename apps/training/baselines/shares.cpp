@@ -21,15 +21,15 @@ constexpr double kMinRelativeLoss = 1e-6;
 /// Fraction of an observation that a label counts as in the choice of shares (docs/development/accuracy.md).
 constexpr double kEvidence = 0.25;
 /// Limits beyond which a partner of the second fit is rejected.
-constexpr double kWorseTimes = 1.5, kWorseErrors = 3;
+constexpr double kMaxLossRatio = 1.5, kMaxStandardErrors = 3;
 
 /// Returns one target's columns [n, count] of [n, width].
 std::vector<double> columns_of(const std::vector<double>& rows, std::size_t width, std::size_t begin,
                                std::size_t count) {
-  std::vector<double> own;
-  own.reserve(rows.size() / width * count);
-  for (std::size_t i = begin; i < rows.size(); i += width) own.insert(own.end(), &rows[i], &rows[i] + count);
-  return own;
+  std::vector<double> columns;
+  columns.reserve(rows.size() / width * count);
+  for (std::size_t i = begin; i < rows.size(); i += width) columns.insert(columns.end(), &rows[i], &rows[i] + count);
+  return columns;
 }
 
 /// Returns the number of different labels.
@@ -47,33 +47,33 @@ struct Candidate {
 };
 
 /// Returns the predicted number, or the predicted probability of the label. `row` are one target's outputs.
-double said_of(TaskKind kind, const double* row, double label) {
+double predicted_value(TaskKind kind, const double* row, double label) {
   if (kind == TaskKind::regression) return row[0];
   if (kind == TaskKind::multiclass) return row[static_cast<std::size_t>(label)];
   return label > 0.5 ? row[0] : 1 - row[0];
 }
 
 /// Returns the absolute or squared error, depending on the metric; for classification, the log-loss.
-double loss_of(Metric metric, TaskKind kind, double said, double label) {
-  if (kind != TaskKind::regression) return -std::log(std::max(said, kMinProbability));
-  const double error = said - label;
+double loss_of(Metric metric, TaskKind kind, double predicted, double label) {
+  if (kind != TaskKind::regression) return -std::log(std::max(predicted, kMinProbability));
+  const double error = predicted - label;
   return metric == Metric::mae ? std::abs(error) : error * error;
 }
 
-/// Returns said_of() [labelled rows] from one target's outputs [n, outputs].
-std::vector<double> said_of_labels(const BlendTarget& target, const std::vector<double>& rows,
-                                   const std::vector<double>& labels) {
+/// Returns predicted_value() [labelled rows] from one target's outputs [n, outputs].
+std::vector<double> predicted_values(const BlendTarget& target, const std::vector<double>& rows,
+                                     const std::vector<double>& labels) {
   const auto outputs = static_cast<std::size_t>(target.classes);
-  std::vector<double> said;
+  std::vector<double> predicted;
   for (std::size_t i = 0; i < labels.size(); ++i)
-    if (!std::isnan(labels[i])) said.push_back(said_of(target.kind, &rows[i * outputs], labels[i]));
-  return said;
+    if (!std::isnan(labels[i])) predicted.push_back(predicted_value(target.kind, &rows[i * outputs], labels[i]));
+  return predicted;
 }
 
 /// Returns the losses [labelled rows] from one target's outputs [n, outputs].
 std::vector<double> losses_of(Metric metric, const BlendTarget& target, const std::vector<double>& rows,
                               std::vector<double> labels) {
-  std::vector<double> losses = said_of_labels(target, rows, labels);
+  std::vector<double> losses = predicted_values(target, rows, labels);
   std::erase_if(labels, [](double label) { return std::isnan(label); });
   for (std::size_t i = 0; i < losses.size(); ++i) losses[i] = loss_of(metric, target.kind, losses[i], labels[i]);
   return losses;
@@ -118,13 +118,13 @@ std::vector<Mixture> all_mixtures(std::size_t predictors) {
 }
 
 /// Returns the mean loss of a mixture of the predictions for `labels`.
-double loss_of_mixture(Metric metric, TaskKind kind, const std::vector<std::vector<double>>& said,
+double loss_of_mixture(Metric metric, TaskKind kind, const std::vector<std::vector<double>>& predicted,
                        const Mixture& shares, const std::vector<double>& labels) {
   double sum = 0;
   for (std::size_t i = 0; i < labels.size(); ++i) {
     double mixed = 0;
-    for (std::size_t k = 0; k < said.size(); ++k)
-      if (shares[k] > 0) mixed += shares[k] * said[k][i];
+    for (std::size_t k = 0; k < predicted.size(); ++k)
+      if (shares[k] > 0) mixed += shares[k] * predicted[k][i];
     sum += loss_of(metric, kind, mixed, labels[i]);
   }
   return sum / static_cast<double>(labels.size());
@@ -132,12 +132,12 @@ double loss_of_mixture(Metric metric, TaskKind kind, const std::vector<std::vect
 
 /// Returns the posterior weight of each mixture from its mean loss on `labels` labels; 0 if the loss is not finite.
 std::vector<double> posterior(Metric metric, TaskKind kind, const std::vector<double>& losses, double labels) {
-  double most = 0, best = -std::numeric_limits<double>::infinity();
+  double worst = 0, best = -std::numeric_limits<double>::infinity();
   for (const double loss : losses)
-    if (std::isfinite(loss)) most = std::max(most, loss);
+    if (std::isfinite(loss)) worst = std::max(worst, loss);
   std::vector<double> weights;
   for (const double loss : losses) {
-    const double bounded = std::max({loss, kMinRelativeLoss * most, std::numeric_limits<double>::min()});
+    const double bounded = std::max({loss, kMinRelativeLoss * worst, std::numeric_limits<double>::min()});
     weights.push_back(std::isfinite(loss) ? kEvidence * log_likelihood(metric, kind, bounded, labels)
                                           : -std::numeric_limits<double>::infinity());
     best = std::max(best, weights.back());
@@ -157,17 +157,18 @@ std::vector<std::vector<double>> choose_shares(Metric metric, const Task& task,
   std::size_t t = 0, begin = 0;  // the target, and its first column of the predictions
   for (const BlendTarget& target : blend_targets(task)) {
     const auto outputs = static_cast<std::size_t>(target.classes);
-    std::vector<double> own = columns_of(labels, task.names.size(), t++, 1);
-    std::vector<std::vector<double>> said;
+    std::vector<double> target_labels = columns_of(labels, task.names.size(), t++, 1);
+    std::vector<std::vector<double>> predicted;
     for (const auto& rows : predictions)
-      said.push_back(said_of_labels(target, columns_of(rows, width, begin, outputs), own));
+      predicted.push_back(predicted_values(target, columns_of(rows, width, begin, outputs), target_labels));
     begin += outputs;
-    std::erase_if(own, [](double label) { return std::isnan(label); });
-    if (target.kind != TaskKind::regression && classes_in(own) < 2) own.clear();
+    std::erase_if(target_labels, [](double label) { return std::isnan(label); });
+    if (target.kind != TaskKind::regression && classes_in(target_labels) < 2) target_labels.clear();
     std::vector<double> losses(mixtures.size());
-    for (std::size_t m = 0; m < mixtures.size() && !own.empty(); ++m)
-      losses[m] = loss_of_mixture(metric, target.kind, said, mixtures[m], own);
-    const std::vector<double> weights = posterior(metric, target.kind, losses, static_cast<double>(own.size()));
+    for (std::size_t m = 0; m < mixtures.size() && !target_labels.empty(); ++m)
+      losses[m] = loss_of_mixture(metric, target.kind, predicted, mixtures[m], target_labels);
+    const std::vector<double> weights =
+        posterior(metric, target.kind, losses, static_cast<double>(target_labels.size()));
     double sum = 0;
     Mixture mean{};
     for (std::size_t m = 0; m < mixtures.size(); ++m) {
@@ -197,10 +198,10 @@ std::string why_refit_is_rejected(Metric metric, const Task& task, const RefitCh
     begin += outputs, ++t;
     if (unseen.empty() || before.losses.empty()) continue;
     before.mean = mean_loss(before.losses), after.mean = mean_loss(after.losses);
-    const auto middle = unseen.begin() + static_cast<std::ptrdiff_t>(unseen.size() / 2);
-    std::nth_element(unseen.begin(), middle, unseen.end());
+    const auto median = unseen.begin() + static_cast<std::ptrdiff_t>(unseen.size() / 2);
+    std::nth_element(unseen.begin(), median, unseen.end());
     const auto [more, error] = excess(after, before);
-    if (after.mean > kWorseTimes * before.mean && more > kWorseErrors * error && after.mean > *middle)
+    if (after.mean > kMaxLossRatio * before.mean && more > kMaxStandardErrors * error && after.mean > *median)
       return "its mean loss on the training set is " + sensible_number(after.mean) + " for '" + target.name +
              "', compared with " + sensible_number(before.mean) + " for the one trained without the validation set";
   }

@@ -25,7 +25,7 @@ constexpr std::size_t kForestRows = 5000, kForestTrees = 500;
 /// and Lipophilicity, and 80 if the labels are noise.
 constexpr int kMeasuredTrees = 5;
 constexpr std::int64_t kMeasuredRows = 2'000;
-constexpr double kUsualRounds = 450;
+constexpr double kTypicalRounds = 450;
 
 /// One target's labels in the form for boosters, and the conversion of margins to predictions.
 struct TargetRows {
@@ -156,7 +156,7 @@ BoosterOptions forest_options(BoosterOptions options, std::size_t width, std::si
   options.rows = 0.632;  // the fraction of distinct rows in a bootstrap sample
   options.columns = 1 / std::sqrt(static_cast<double>(std::max<std::size_t>(width, 1)));
   options.l2 = 0;
-  options.least_weight = 0;
+  options.min_child_weight = 0;
   options.forest = static_cast<int>(trees);
   return options;
 }
@@ -168,24 +168,24 @@ struct Boosted {
 };
 
 /// Returns the maximum number of rounds. `exact` = fixed number; 0 = early stopping.
-int most_rounds(const TargetRows& t, const BoosterOptions& options, const TreeFitOptions& fit, int exact) {
+int max_rounds(const TargetRows& t, const BoosterOptions& options, const TreeFitOptions& fit, int exact) {
   if (options.forest > 1) return 1;
   if (exact > 0) return exact;
   return t.valid.rows.empty() ? std::min(fit.rounds, fit.rounds_without_valid) : fit.rounds;
 }
 
-/// Trains one booster. Calls `ask_to_go_on` before each round.
+/// Trains one booster. Calls `throw_if_stopped` before each round.
 Boosted boost(const FeatureRows& rows, const TargetRows& t, const BoosterOptions& options, const TreeFitOptions& fit,
-              int exact, const std::function<void()>& ask_to_go_on) {
+              int exact, const std::function<void()>& throw_if_stopped) {
   Booster booster(rows, t.train, t.valid, options);
-  const bool stops = exact == 0 && !t.valid.rows.empty() && options.forest == 1;
-  const int most = most_rounds(t, options, fit, exact);
+  const bool early_stopping = exact == 0 && !t.valid.rows.empty() && options.forest == 1;
+  const int limit = max_rounds(t, options, fit, exact);
   double best = std::numeric_limits<double>::infinity();
-  int best_rounds = stops ? 0 : most;
-  for (int round = 1; round <= most; ++round) {
-    ask_to_go_on();
+  int best_rounds = early_stopping ? 0 : limit;
+  for (int round = 1; round <= limit; ++round) {
+    throw_if_stopped();
     booster.add_round();
-    if (!stops) continue;
+    if (!early_stopping) continue;
     const double loss = loss_of(t, booster.valid_margins());
     if (loss < best) {
       best = loss;
@@ -237,17 +237,17 @@ FittedTrees fit_trees(const FeatureRows& rows, const MoleculeSet& set, const std
     const auto job = static_cast<std::size_t>(begin);
     const TargetRows& t = targets[job / copies];
     const int exact = options.exact_rounds.empty() ? 0 : options.exact_rounds[job];
-    std::int64_t round = 0, told = 0;  // a booster counts as options.rounds, whatever its number of rounds
+    std::int64_t round = 0, reported = 0;  // a booster counts as options.rounds, whatever its number of rounds
     if (!t.constant && (exact > 0 || options.exact_rounds.empty())) {
       BoosterOptions one = booster_options(rows, t, copies);
       one.seed = options.seed * copies + job % copies;
       fitted[job] = boost(rows, t, one, options, exact, [&] {
-        if (options.ask_to_go_on) options.ask_to_go_on();
-        const std::int64_t counted = round++ * options.rounds / most_rounds(t, one, options, exact);
-        advance(counted - std::exchange(told, counted));
+        if (options.throw_if_stopped) options.throw_if_stopped();
+        const std::int64_t counted = round++ * options.rounds / max_rounds(t, one, options, exact);
+        advance(counted - std::exchange(reported, counted));
       });
     }
-    advance(options.rounds - told);
+    advance(options.rounds - reported);
   });
   FittedTrees all{
       .trees = {.descriptors = rows.descriptors, .columns = rows.columns, .targets = blend_targets(set.task)}};
@@ -279,7 +279,7 @@ double seconds_to_fit_trees(const FeatureRows& rows, const MoleculeSet& set, con
     if (t.constant) continue;
     BoosterOptions one = booster_options(rows, all, copies);
     const int forest = one.forest;
-    const double usual = std::min<double>(kUsualRounds, most_rounds(all, one, options, 0));
+    const double typical = std::min<double>(kTypicalRounds, max_rounds(all, one, options, 0));
     const auto seconds_of = [&](int trees) {
       if (forest > 1) one.forest = trees;
       const auto start = std::chrono::steady_clock::now();
@@ -291,7 +291,7 @@ double seconds_to_fit_trees(const FeatureRows& rows, const MoleculeSet& set, con
       return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     };
     const double first = seconds_of(1), more = std::max(0.0, seconds_of(1 + kMeasuredTrees) - first);
-    const double seconds = first + more / kMeasuredTrees * (forest > 1 ? forest : usual);
+    const double seconds = first + more / kMeasuredTrees * (forest > 1 ? forest : typical);
     const auto boosters = static_cast<double>(count * copies);
     return seconds * static_cast<double>(train.size()) / static_cast<double>(some.size()) * boosters /
            std::min<double>(boosters, thread_count(options.threads));

@@ -19,8 +19,8 @@ struct TreeFitOptions {
   std::vector<int> exact_rounds;   ///< fixed numbers, as in FittedTrees::rounds; empty = as above
   int copies = 4;  ///< boosters per target with different seeds, which are averaged; fewer with several targets
   std::uint64_t seed = 0;
-  int threads = 0;                     ///< 0 = all usable cores; the result does not depend on it
-  std::function<void()> ask_to_go_on;  ///< called between pieces of work, by several threads; may throw
+  int threads = 0;                         ///< 0 = all usable cores; the result does not depend on it
+  std::function<void()> throw_if_stopped;  ///< called between pieces of work, by several threads; may throw
   /// Called after `more` of `all` rounds are finished, by several threads.
   std::function<void(std::int64_t more, std::int64_t all)> progress;
 };

@@ -58,23 +58,24 @@ DeviceTraining::DeviceTraining(std::shared_ptr<EngineBoundary> boundary, const G
 void DeviceTraining::begin(const TrainerOptions& options, const NamedTensors& state, std::int64_t updates) {
   boundary_->weights_changed();
   const auto outputs = static_cast<std::size_t>(set_.task.num_outputs());
-  UpdateOptions of{.loss = options.loss.rest(),
-                   .losses = options.loss.each(),
-                   .targets = static_cast<int>(set_.task.num_targets()),
-                   .target = scaled_targets(),
-                   .weight = options.weights.table(set_),
-                   .bound = set_.bound,
-                   .shift = std::vector<float>(outputs, 0.0f),
-                   .scale = std::vector<float>(outputs, 1.0f),
-                   .weight_decay = options.weight_decay,
-                   .clip = options.grad_clip,
-                   .average = options.ema,
-                   .decay_exempt = decay_exempt_,
-                   .seed = options.seed,
-                   .sum_over_processes = sum_};
-  of.frozen = [this](const std::string& name) { return !model_[name].requires_grad(); };
+  UpdateOptions update_options{.loss = options.loss.rest(),
+                               .losses = options.loss.each(),
+                               .targets = static_cast<int>(set_.task.num_targets()),
+                               .target = scaled_targets(),
+                               .weight = options.weights.table(set_),
+                               .bound = set_.bound,
+                               .shift = std::vector<float>(outputs, 0.0f),
+                               .scale = std::vector<float>(outputs, 1.0f),
+                               .weight_decay = options.weight_decay,
+                               .clip = options.grad_clip,
+                               .average = options.ema,
+                               .decay_exempt = decay_exempt_,
+                               .seed = options.seed,
+                               .sum_over_processes = sum_};
+  update_options.frozen = [this](const std::string& name) { return !model_[name].requires_grad(); };
   const StateParts parts(state);
-  resident().start_training(of, updates, {parts.from("adam.m."), parts.from("adam.v."), parts.from("ema.")});
+  resident().start_training(update_options, updates,
+                            {parts.from("adam.m."), parts.from("adam.v."), parts.from("ema.")});
 }
 
 void DeviceTraining::fetch(const NamedTensors& state) {
@@ -99,7 +100,7 @@ std::vector<double> DeviceTraining::predict(const std::vector<std::int64_t>& mol
   const std::int64_t outputs = set_.task.num_outputs();
   std::vector<double> all(molecules.size() * static_cast<std::size_t>(outputs));
   for (std::size_t first = 0; first < molecules.size(); first += kPredictedAtOnce) {
-    control_.stop_if_asked();
+    control_.stop_if_requested();
     const auto some = std::span(molecules).subspan(first, std::min(kPredictedAtOnce, molecules.size() - first));
     const torch::Tensor scaled = torch::empty({static_cast<std::int64_t>(some.size()), outputs});
     resident().predict_resident(some, scaled.data_ptr<float>());

@@ -28,7 +28,7 @@ std::vector<double> predict_molecules(const PredictFunction& run, const PackOpti
   });
   std::vector<double> predictions(indices.size() * static_cast<std::size_t>(outputs));
   for (std::size_t start = 0; start < order.size();) {
-    control.stop_if_asked();
+    control.stop_if_requested();
     std::vector<std::int64_t> chosen;
     std::int64_t tokens = 0;
     std::size_t end = start;

@@ -41,7 +41,7 @@ LabelWeights::LabelWeights(const MoleculeSet& set, const std::vector<std::int64_
       labels += 1;
     });
   factor_.assign(sum.size(), 1.0);
-  double whole = 0;
+  double total = 0;
   for (std::size_t t = 0; t < targets; ++t) {
     const auto first = sum.begin() + static_cast<std::ptrdiff_t>(t * classes_),
                last = first + static_cast<std::ptrdiff_t>(classes_);
@@ -52,10 +52,10 @@ LabelWeights::LabelWeights(const MoleculeSet& set, const std::vector<std::int64_
       const double of_class = sum[t * classes_ + c];
       factor_[t * classes_ + c] = task * (classes_ > 1 && of_class > 0 ? of_target / (present * of_class) : 1.0);
     }
-    whole += task * of_target;
+    total += task * of_target;
   }
-  if (whole > 0)
-    for (double& factor : factor_) factor *= labels / whole;
+  if (total > 0)
+    for (double& factor : factor_) factor *= labels / total;
 }
 
 float LabelWeights::of(const MoleculeSet& set, std::int64_t g, std::size_t t) const {

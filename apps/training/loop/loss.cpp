@@ -74,7 +74,7 @@ LossSum masked_loss_of_one(Loss loss, const torch::Tensor& scaled, const torch::
     result.sum = (weighted(each, terms) * present.reshape({-1})).sum();
     return result;
   }
-  const torch::Tensor wanted =
+  const torch::Tensor expected =
       torch::where(present, ((targets - shift) / scale).to(scaled.scalar_type()), scaled.detach());
   torch::Tensor each;
   if (loss == Loss::bce) {
@@ -83,14 +83,14 @@ LossSum masked_loss_of_one(Loss loss, const torch::Tensor& scaled, const torch::
         scaled, torch::where(present, targets, torch::zeros_like(targets)).to(scaled.scalar_type()),
         F::BinaryCrossEntropyWithLogitsFuncOptions().reduction(torch::kNone));
   } else if (loss == Loss::l1) {
-    each = (scaled - wanted).abs();
+    each = (scaled - expected).abs();
   } else if (loss == Loss::mse) {
-    each = (scaled - wanted).square();
+    each = (scaled - expected).square();
   } else {
-    each = F::huber_loss(scaled, wanted, F::HuberLossFuncOptions().reduction(torch::kNone));
+    each = F::huber_loss(scaled, expected, F::HuberLossFuncOptions().reduction(torch::kNone));
   }
   if (terms.bounds.defined()) {
-    const torch::Tensor keeps = terms.bounds * (scaled.detach() - wanted) > 0;  // keeps_bound()
+    const torch::Tensor keeps = terms.bounds * (scaled.detach() - expected) > 0;  // keeps_bound()
     each = torch::where(keeps, torch::zeros_like(each), each);
   }
   result.sum = (weighted(each, terms) * present).sum();
@@ -118,7 +118,7 @@ LossSum masked_loss(const Losses& losses, const torch::Tensor& scaled, const tor
   for (const Loss loss : losses.each())
     if (std::ranges::find(different, loss) == different.end()) different.push_back(loss);
   const std::vector<bool> labelled = labelled_targets(targets);  // a batch of a corpus has labels of few targets
-  LossSum whole{torch::zeros({}, scaled.options()), 0};
+  LossSum total{torch::zeros({}, scaled.options()), 0};
   for (const Loss loss : different) {
     std::vector<std::int64_t> of_loss;
     for (std::size_t t = 0; t < losses.each().size(); ++t)
@@ -129,10 +129,10 @@ LossSum masked_loss(const Losses& losses, const torch::Tensor& scaled, const tor
     };
     const LossSum part = masked_loss_of_one(loss, chosen(scaled), chosen(targets), chosen(shift, 0), chosen(scale, 0),
                                             {chosen(terms.bounds), chosen(terms.weights)});
-    whole.sum = whole.sum + part.sum;
-    whole.count += part.count;
+    total.sum = total.sum + part.sum;
+    total.count += part.count;
   }
-  return whole;
+  return total;
 }
 
 double loss_of_predictions(const Losses& losses, const Task& task, const std::vector<double>& predictions,
@@ -175,22 +175,22 @@ LossSlope loss_slope(const Losses& losses, const torch::Tensor& targets, const t
   return [losses, bounds = numbers_of<std::int8_t>(terms.bounds), weights = numbers_of<float>(terms.weights),
           targets = values_of(targets), count = static_cast<std::size_t>(targets.size(1)), shift = values_of(shift),
           scale = values_of(scale),
-          whole = static_cast<float>(factor)](std::size_t molecule, const float* scaled, float* slope) {
+          base_factor = static_cast<float>(factor)](std::size_t molecule, const float* scaled, float* slope) {
     const std::size_t classes = shift.size() / count;  // per multiclass target
     for (std::size_t t = 0; t < count; ++t) {
       const std::size_t at = molecule * count + t;
       const Loss loss = losses.of(t);
-      const float own = weights.empty() ? whole : whole * weights[at];
+      const float label_factor = weights.empty() ? base_factor : base_factor * weights[at];
       if (loss == Loss::ce) {
         if (std::isnan(targets[at])) std::fill_n(slope + t * classes, classes, 0.0f);
         else
-          (void)cross_entropy(scaled + t * classes, static_cast<int>(classes), static_cast<int>(targets[at]), own,
-                              slope + t * classes);
+          (void)cross_entropy(scaled + t * classes, static_cast<int>(classes), static_cast<int>(targets[at]),
+                              label_factor, slope + t * classes);
       } else if (std::isnan(targets[at])) {
         slope[t] = 0;
       } else {
-        const auto wanted = static_cast<float>(loss == Loss::bce ? targets[at] : (targets[at] - shift[t]) / scale[t]);
-        slope[t] = own * target_slope(loss, scaled[t], wanted, bounds.empty() ? 0 : bounds[at]);
+        const auto expected = static_cast<float>(loss == Loss::bce ? targets[at] : (targets[at] - shift[t]) / scale[t]);
+        slope[t] = label_factor * target_slope(loss, scaled[t], expected, bounds.empty() ? 0 : bounds[at]);
       }
     }
   };

@@ -60,15 +60,15 @@ Outcome binary_metric(Metric metric, const Column& c) {
     if (positives == 0 || positives == static_cast<std::int64_t>(labels.size())) return {kNaN, "one class only"};
     return {metric == Metric::roc_auc ? roc_auc(c.prediction, labels) : average_precision(c.prediction, labels)};
   }
-  double right = 0;
-  for (std::size_t i = 0; i < labels.size(); ++i) right += (c.prediction[i] > 0.5 ? 1 : 0) == labels[i];
-  return {right / static_cast<double>(labels.size())};
+  double correct = 0;
+  for (std::size_t i = 0; i < labels.size(); ++i) correct += (c.prediction[i] > 0.5 ? 1 : 0) == labels[i];
+  return {correct / static_cast<double>(labels.size())};
 }
 
 Outcome multiclass_accuracy(const Column& c) {
-  double right = 0;
-  for (std::size_t i = 0; i < c.target.size(); ++i) right += c.prediction[i] == c.target[i];
-  return {right / static_cast<double>(c.target.size())};
+  double correct = 0;
+  for (std::size_t i = 0; i < c.target.size(); ++i) correct += c.prediction[i] == c.target[i];
+  return {correct / static_cast<double>(c.target.size())};
 }
 
 Outcome outcome_of(Metric metric, TaskKind kind, const Column& column) {
@@ -80,7 +80,7 @@ Outcome outcome_of(Metric metric, TaskKind kind, const Column& column) {
 }
 
 /// Returns indices in descending order of score.
-std::vector<std::size_t> by_falling_score(const std::vector<double>& scores) {
+std::vector<std::size_t> by_descending_score(const std::vector<double>& scores) {
   std::vector<std::size_t> order(scores.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return scores[a] > scores[b]; });
@@ -133,7 +133,7 @@ void check_metric(Metric metric, TaskKind kind) {
 
 double roc_auc(const std::vector<double>& scores, const std::vector<int>& labels) {
   // Start from the highest score. Each negative counts the positives above it and half of those tied with it.
-  const auto order = by_falling_score(scores);
+  const auto order = by_descending_score(scores);
   double positives = 0, negatives = 0, above = 0;
   for (std::size_t start = 0; start < order.size();) {
     std::size_t end = start;
@@ -150,7 +150,7 @@ double roc_auc(const std::vector<double>& scores, const std::vector<int>& labels
 }
 
 double average_precision(const std::vector<double>& scores, const std::vector<int>& labels) {
-  const auto order = by_falling_score(scores);
+  const auto order = by_descending_score(scores);
   const double positives = static_cast<double>(std::accumulate(labels.begin(), labels.end(), std::int64_t{0}));
   if (positives == 0) return kNaN;
   double found = 0, sum = 0;

@@ -55,25 +55,25 @@ void Optimizer::zero_grad() {
 }
 
 void Optimizer::sum_gradients(Processes& processes) {
-  if (processes.alone()) return;
+  if (processes.is_single()) return;
   torch::NoGradGuard no_grad;
   // Flags after the gradients mark which of them exist. A process whose part of the batch has no labels has none.
-  std::vector<float> flat, has;
+  std::vector<float> flat, has_gradient;
   for (const torch::Tensor& parameter : parameters_) {
     const auto first = flat.size();
     flat.resize(first + static_cast<std::size_t>(parameter.numel()), 0.0f);
-    has.push_back(parameter.grad().defined() ? 1.0f : 0.0f);
+    has_gradient.push_back(parameter.grad().defined() ? 1.0f : 0.0f);
     if (!parameter.grad().defined()) continue;
     const torch::Tensor gradient = parameter.grad().contiguous();
     std::copy_n(gradient.const_data_ptr<float>(), gradient.numel(), flat.data() + first);
   }
-  const auto behind = flat.size();
-  flat.insert(flat.end(), has.begin(), has.end());
+  const auto flags_offset = flat.size();
+  flat.insert(flat.end(), has_gradient.begin(), has_gradient.end());
   processes.sum(std::span(flat));
   const float* from = flat.data();
   for (std::size_t k = 0; k < parameters_.size(); ++k) {
     torch::Tensor& parameter = parameters_[k];
-    if (flat[behind + k] > 0)
+    if (flat[flags_offset + k] > 0)
       parameter.mutable_grad() = torch::from_blob(const_cast<float*>(from), parameter.sizes()).clone();
     from += parameter.numel();
   }

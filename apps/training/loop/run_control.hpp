@@ -37,7 +37,7 @@ struct RunControl {
       [](std::int64_t, std::int64_t, const std::string&) {};
   std::function<void()> end = [] {};
   /// All remaining work in order; called once, before the first update. Work that turns out unnecessary never begins.
-  std::function<void(const std::vector<PlannedWork>& works)> plan = [](const std::vector<PlannedWork>&) {};
+  std::function<void(const std::vector<PlannedWork>& work)> plan = [](const std::vector<PlannedWork>&) {};
   ReadingHooks reading{};      ///< hooks for reading tables
   DownloadOptions download{};  ///< for a named data set that is not yet available
 
@@ -45,7 +45,7 @@ struct RunControl {
     for (const std::string& line : lines) warn(line);
   }
   /// Throws Stopped if there is a stop signal.
-  void stop_if_asked() const {
+  void stop_if_requested() const {
     if (const int signal = stop_signal()) throw Stopped{signal};
   }
 };

@@ -69,7 +69,7 @@ class Loop {
   }
 
   TrainerResult run() {
-    start_alike();
+    share_state();
     optimizer_.set_updates(state_.step);
     weights_changed();
     if (model_.device) model_.device->begin(options_, tensors(), state_.step);
@@ -97,13 +97,13 @@ class Loop {
   }
 
   /// Copies the state of the first process to all others.
-  void start_alike() {
-    if (processes_.alone()) return;
+  void share_state() {
+    if (processes_.is_single()) return;
     std::string identity = options_.identity, state = to_text(state_);
     processes_.share(identity);
-    double others = identity == options_.identity ? 0 : 1;
-    processes_.sum(std::span(&others, 1));
-    if (others > 0) throw DataError("the processes of this training run have different data or options");
+    double differing = identity == options_.identity ? 0 : 1;
+    processes_.sum(std::span(&differing, 1));
+    if (differing > 0) throw DataError("the processes of this training run have different data or options");
     processes_.share(state);
     state_ = state_from_text(state);
     torch::NoGradGuard no_grad;
@@ -164,19 +164,19 @@ class Loop {
     const auto batches = (molecules + options_.batch_size - 1) / options_.batch_size;
     model_.module->train();
     {
-      const std::string of_epochs = text("epoch %lld of %lld, loss ", static_cast<long long>(state_.epoch + 1),
-                                         static_cast<long long>(options_.epochs));
+      const std::string prefix = text("epoch %lld of %lld, loss ", static_cast<long long>(state_.epoch + 1),
+                                      static_cast<long long>(options_.epochs));
       const auto after_update = [&] {
         ++state_.batch;
-        const bool asked = processes_.alone() && control_.stop_signal() != 0;
+        const bool stop_requested = processes_.is_single() && control_.stop_signal() != 0;
         const bool last = state_.batch == batches || state_.step == options_.total_steps;
-        if (!model_.device || state_.step % kLossEvery == 0 || last || asked) {
+        if (!model_.device || state_.step % kLossEvery == 0 || last || stop_requested) {
           const Agreement agreed = agree();
           if (agreed.signal != 0 && state_.batch < batches) stop(agreed.signal);
           if (agreed.checkpoint && state_.batch < batches) checkpoint();
         }
         work.advance(state_.step - first_step_, options_.total_steps - first_step_,
-                     of_epochs + sensible_number(mean_loss()));
+                     prefix + sensible_number(mean_loss()));
       };
       if (model_.device) {
         while (state_.step < options_.total_steps && state_.batch < batches) {
@@ -297,25 +297,25 @@ class Loop {
   std::vector<double> predict_checked() {
     const std::span<const std::int64_t> part = processes_.part(std::span<const std::int64_t>(split_.valid));
     const std::vector<std::int64_t> molecules(part.begin(), part.end());
-    std::vector<double> own;
-    double asked = 0;
+    std::vector<double> predictions;
+    double stop_requests = 0;
     int signal = SIGTERM;
     try {
-      own = model_.device ? model_.device->predict(molecules)
-                          : predict_molecules(model_.run, model_.pack, set_, molecules, control_);
+      predictions = model_.device ? model_.device->predict(molecules)
+                                  : predict_molecules(model_.run, model_.pack, set_, molecules, control_);
     } catch (const Stopped& stopped) {
-      asked = 1;
+      stop_requests = 1;
       signal = stopped.signal;
     }
-    processes_.sum(std::span(&asked, 1));
-    if (asked > 0) {
+    processes_.sum(std::span(&stop_requests, 1));
+    if (stop_requests > 0) {
       swap_average();
       --state_.epoch;
       stop(signal);
     }
     const auto outputs = static_cast<std::size_t>(set_.task.num_outputs());
     std::vector<double> all(split_.valid.size() * outputs);
-    std::copy(own.begin(), own.end(),
+    std::copy(predictions.begin(), predictions.end(),
               all.begin() + (part.data() - split_.valid.data()) * static_cast<std::ptrdiff_t>(outputs));
     processes_.sum(std::span(all));
     return all;
@@ -378,11 +378,11 @@ double measure_device_step(DeviceTraining& device, std::span<const std::int64_t>
 double measure_step(const Trainable& model, const MoleculeSet& set, const Split& split, const TrainerOptions& options) {
   std::vector<std::int64_t> order = split.train;
   shuffle(order, options.seed, ShuffleStream::epoch);
-  const auto whole =
+  const auto first_batch =
       std::span<const std::int64_t>(order).first(std::min(static_cast<std::size_t>(options.batch_size), order.size()));
-  const auto part = options.processes->part(whole);
+  const auto part = options.processes->part(first_batch);
   model.module->train();
-  if (model.device) return measure_device_step(*model.device, part, count_present(set, whole), options);
+  if (model.device) return measure_device_step(*model.device, part, count_present(set, first_batch), options);
   const TrainBatch batch = make_batch(set, part, model.pack, options.weights);
   double seconds = 0;
   for (int repeat = 0; repeat < 2; ++repeat) {  // the first repeat warms up caches and threads

@@ -19,16 +19,16 @@ bool other_labels(const Task& a, const Task& b) {
 }
 
 template <class Word>
-bool names(const std::vector<Word>& words, Word word) {
+bool contains(const std::vector<Word>& words, Word word) {
   return std::ranges::count(words, word) > 0;
 }
 
 /// Returns true if the size corresponds to these dimensions, apart from dimensions that are given explicitly.
 bool is_size(const ModelSettings& m, const Architecture& architecture, const EncoderOptions& e) {
-  EncoderOptions sized;
-  set_size(architecture, m.size, sized);
-  return (m.layers || sized.layers == e.layers) && (m.width || sized.width == e.width) &&
-         (m.ffn || sized.ffn == e.ffn) && (m.heads || sized.heads == e.heads);
+  EncoderOptions expected;
+  set_size(architecture, m.size, expected);
+  return (m.layers || expected.layers == e.layers) && (m.width || expected.width == e.width) &&
+         (m.ffn || expected.ffn == e.ffn) && (m.heads || expected.heads == e.heads);
 }
 
 /// Options that were given: a flag on the command line, or a value that differs from the default.
@@ -61,7 +61,7 @@ std::string owners_of(const char* field) {
   return owners;
 }
 
-[[noreturn]] void refuse_without_effect(const std::string& flag, const std::string& why) {
+[[noreturn]] void reject_without_effect(const std::string& flag, const std::string& why) {
   throw UsageError(flag + " would do nothing: " + why);
 }
 
@@ -78,16 +78,16 @@ bool has_validation(const LoadedData& data) {
 }
 
 void set_walks(const ModelSettings& m, EncoderOptions& encoder) {
-  const auto has = [&](WalkTerm word) { return names(m.walk_terms, word); };
+  const auto has = [&](WalkTerm word) { return contains(m.walk_terms, word); };
   encoder.position = has(WalkTerm::input) ? NodePosition::random_walk : NodePosition::none;
   encoder.terms.walk_bias = has(WalkTerm::bias);
   encoder.terms.walk_query = has(WalkTerm::query);
   encoder.terms.walk_key = has(WalkTerm::key);
   encoder.terms.walk_value = has(WalkTerm::value);
   encoder.gate.walk = has(WalkTerm::gate) && encoder.gate.enabled;
-  if (!names(m.pair_relations, PairWord::walks)) encoder.position_dim = 0;
-  encoder.pair_paths = names(m.pair_relations, PairWord::paths);
-  encoder.pair_rings = names(m.pair_relations, PairWord::rings);
+  if (!contains(m.pair_relations, PairWord::walks)) encoder.position_dim = 0;
+  encoder.pair_paths = contains(m.pair_relations, PairWord::paths);
+  encoder.pair_rings = contains(m.pair_relations, PairWord::rings);
 }
 
 void set_walk_settings(const EncoderOptions& encoder, ModelSettings& m) {
@@ -124,28 +124,28 @@ void check_model_flags(const TrainOptions& o, const NamedFlags& named, const Arc
                        const Encoding& encoding) {
   const GivenOptions given(o, named);
   const ModelSettings& m = o.model;
-  const auto refuse = [&](bool is_given, const std::string& key, const std::string& owner) {
+  const auto reject = [&](bool is_given, const std::string& key, const std::string& owner) {
     if (!is_given) return;
     const bool from_recipe = !named.contains(key) && !m.recipe.empty();
     throw UsageError("--" + key + (from_recipe ? ", which --recipe " + m.recipe + " sets," : "") + " applies only to " +
                      owner);
   };
-  for (const auto& [flag, field] : kOwnedFlags) refuse(given(flag) && !architecture.has(field), flag, owners_of(field));
+  for (const auto& [flag, field] : kOwnedFlags) reject(given(flag) && !architecture.has(field), flag, owners_of(field));
   if (encoding.path_bias && !architecture.has("path_bias")) {
     throw UsageError("--encoding " + std::string(encoding.name) + " requires " + owners_of("path_bias") +
                      ", because no other model has the edge-path bias");
   }
   const bool grpe_terms = encoding.terms.topology_key && encoding.terms.edge_key, walks = has_walks(encoding),
              paths = encoding.path_bias || m.gate.path;
-  refuse(m.path_hops && !paths, "path-hops", "--encoding graphormer, graphormer-walk and --gate-path");
-  refuse(given("path") && !paths, "path", "--encoding graphormer, graphormer-walk and --gate-path");
-  refuse(m.untie_virtual && encoding.untie_virtual, "untie-virtual", "--encoding graphormer and graphormer-walk");
-  refuse(given("key-term") && (!grpe_terms || walks), "key-term", "--encoding grpe");
-  refuse(given("grpe-terms") && !grpe_terms, "grpe-terms", "--encoding grpe or grpe-walk");
+  reject(m.path_hops && !paths, "path-hops", "--encoding graphormer, graphormer-walk and --gate-path");
+  reject(given("path") && !paths, "path", "--encoding graphormer, graphormer-walk and --gate-path");
+  reject(m.untie_virtual && encoding.untie_virtual, "untie-virtual", "--encoding graphormer and graphormer-walk");
+  reject(given("key-term") && (!grpe_terms || walks), "key-term", "--encoding grpe");
+  reject(given("grpe-terms") && !grpe_terms, "grpe-terms", "--encoding grpe or grpe-walk");
   for (const char* flag : {"walk-terms", "pair-relations"})
-    refuse(given(flag) && !walks, flag, "--encoding grpe-walk and graphormer-walk");
+    reject(given(flag) && !walks, flag, "--encoding grpe-walk and graphormer-walk");
   if (walks && m.position_dim) {
-    refuse(!names(m.pair_relations, PairWord::walks), "pe-dim", "--pair-relations walks");
+    reject(!contains(m.pair_relations, PairWord::walks), "pe-dim", "--pair-relations walks");
     if (*m.position_dim > kMaxWalkSteps)
       throw UsageError("--pe-dim " + std::to_string(*m.position_dim) +
                        ": random walks between two atoms have at most " + std::to_string(kMaxWalkSteps) + " steps");
@@ -153,16 +153,16 @@ void check_model_flags(const TrainOptions& o, const NamedFlags& named, const Arc
   std::string with_positions;
   for (const Encoding& one : encodings())
     if (one.position_dim > 0) with_positions += (with_positions.empty() ? "" : ", ") + std::string(one.name);
-  refuse(m.position_dim && encoding.position_dim == 0, "pe-dim", "the encodings " + with_positions);
+  reject(m.position_dim && encoding.position_dim == 0, "pe-dim", "the encodings " + with_positions);
   const std::array shape{"layers", "width", "ffn", "heads"};
   if (named.contains("size") && std::ranges::all_of(shape, [&](const char* key) { return named.contains(key); })) {
     throw UsageError("--size would do nothing: --layers, --width, --ffn and --heads determine the whole size");
   }
 }
 
-void check_gate(const GateSettings& asked, const GateOptions& gate) {
-  if ((asked.relu && !(gate.enabled && gate.relu)) || (asked.per_layer && !(gate.enabled && gate.per_layer)) ||
-      (asked.path && !(gate.enabled && gate.path_hops > 0))) {
+void check_gate(const GateSettings& requested, const GateOptions& gate) {
+  if ((requested.relu && !(gate.enabled && gate.relu)) || (requested.per_layer && !(gate.enabled && gate.per_layer)) ||
+      (requested.path && !(gate.enabled && gate.path_hops > 0))) {
     throw UsageError("--gate-relu, --gate-path and --gate-per-layer require a new gate (--urpe)");
   }
 }
@@ -172,18 +172,18 @@ void check_terms(const TrainOptions& o, const NamedFlags& named, const ModelConf
   const RelationTerms& t = e.terms;
   const bool tables = t != RelationTerms{}, edges = t.edge_query || t.edge_key || t.edge_value;
   const bool topology = t.bias || t.topology_query || t.topology_key || t.topology_value || e.gate.enabled;
-  const auto refuse = [](bool is_given, const std::string& flag, const std::string& why) {
-    if (is_given) refuse_without_effect(flag, why);
+  const auto reject = [](bool is_given, const std::string& flag, const std::string& why) {
+    if (is_given) reject_without_effect(flag, why);
   };
   const std::string without = "this model has no relation tables";
-  refuse(named.contains("share-encodings") && !tables, "--share-encodings", without);
-  refuse(named.contains("max-distance") && !topology, "--max-distance", "this model has no distance tables");
+  reject(named.contains("share-encodings") && !tables, "--share-encodings", without);
+  reject(named.contains("max-distance") && !topology, "--max-distance", "this model has no distance tables");
   const bool gate_named = std::ranges::count(o.model.walk_terms, WalkTerm::gate) > 0;
-  refuse(named.contains("walk-terms") && gate_named && !e.gate.enabled, "--walk-terms gate",
+  reject(named.contains("walk-terms") && gate_named && !e.gate.enabled, "--walk-terms gate",
          "this model has no gate (--urpe adds one)");
-  refuse(named.contains("pe-dim") && !uses_position_dim(e), "--pe-dim", "no part of this model has that dimension");
-  refuse(o.model.published_classes && !topology && !edges, "--published-classes", without);
-  refuse(o.model.key_term == KeyTerm::row && !t.topology_key && !t.edge_key, "--key-term",
+  reject(named.contains("pe-dim") && !uses_position_dim(e), "--pe-dim", "no part of this model has that dimension");
+  reject(o.model.published_classes && !topology && !edges, "--published-classes", without);
+  reject(o.model.key_term == KeyTerm::row && !t.topology_key && !t.edge_key, "--key-term",
          "--grpe-terms leaves out the key");
 }
 
@@ -193,94 +193,98 @@ void check_start(const TrainOptions& o, const NamedFlags& named, const ModelConf
   const ModelOptions& model = config.model;
   const Architecture& architecture = *model.architecture;
   const EncoderOptions& e = config.encoder();
-  const auto demand = [](bool equal, const std::string& flag) {
+  const auto require = [](bool equal, const std::string& flag) {
     if (!equal) throw UsageError(flag + " contradicts the run given with --from, whose architecture is kept");
   };
-  const auto open_or = [](const std::optional<int>& option, int value) { return !option || *option == value; };
-  demand(m.architecture == nullptr || m.architecture == &architecture, "--model");
-  demand(m.size.empty() || is_size(m, architecture, e), "--size");
-  demand(open_or(m.layers, e.layers), "--layers");
-  demand(open_or(m.width, e.width), "--width");
-  demand(open_or(m.ffn, e.ffn), "--ffn");
-  demand(open_or(m.heads, e.heads), "--heads");
-  demand(!m.post_ln || e.post_ln, "--post-ln");
-  demand(!given("readout") || e.readout == m.readout, "--readout");
-  demand(!m.degree_scaler || e.degree_scaler, "--degree-scaler");
-  demand(m.share_encodings == Switch::automatic || e.share_encodings == (m.share_encodings == Switch::on),
-         "--share-encodings");
-  demand(open_or(m.position_dim, e.position_dim), "--pe-dim");
-  demand(open_or(m.max_distance, model.max_distance), "--max-distance");
-  demand(!given("key-term") || ((e.terms.topology_key || e.terms.edge_key) && e.key_term == m.key_term), "--key-term");
-  demand(m.gate.use != Switch::off || !e.gate.enabled, "--no-urpe");
-  demand(m.gate.path || open_or(m.path_hops, e.gate.path_hops) || (model.path_bias && *m.path_hops == model.path_hops),
-         "--path-hops");
-  demand(!m.untie_virtual || (model.path_bias && e.untie_virtual), "--untie-virtual");
-  EncoderOptions walked = e;
-  set_walks(m, walked);
-  demand(!given("walk-terms") || (uses_pair_vectors(e) && walked.terms == e.terms && walked.position == e.position &&
-                                  (walked.gate.walk == e.gate.walk || !e.gate.enabled)),
-         "--walk-terms");
-  demand(!given("pair-relations") || (uses_pair_vectors(e) && walked.pair_vector() == e.pair_vector()),
-         "--pair-relations");
+  const auto unset_or_equal = [](const std::optional<int>& option, int value) { return !option || *option == value; };
+  require(m.architecture == nullptr || m.architecture == &architecture, "--model");
+  require(m.size.empty() || is_size(m, architecture, e), "--size");
+  require(unset_or_equal(m.layers, e.layers), "--layers");
+  require(unset_or_equal(m.width, e.width), "--width");
+  require(unset_or_equal(m.ffn, e.ffn), "--ffn");
+  require(unset_or_equal(m.heads, e.heads), "--heads");
+  require(!m.post_ln || e.post_ln, "--post-ln");
+  require(!given("readout") || e.readout == m.readout, "--readout");
+  require(!m.degree_scaler || e.degree_scaler, "--degree-scaler");
+  require(m.share_encodings == Switch::automatic || e.share_encodings == (m.share_encodings == Switch::on),
+          "--share-encodings");
+  require(unset_or_equal(m.position_dim, e.position_dim), "--pe-dim");
+  require(unset_or_equal(m.max_distance, model.max_distance), "--max-distance");
+  require(!given("key-term") || ((e.terms.topology_key || e.terms.edge_key) && e.key_term == m.key_term), "--key-term");
+  require(m.gate.use != Switch::off || !e.gate.enabled, "--no-urpe");
+  require(m.gate.path || unset_or_equal(m.path_hops, e.gate.path_hops) ||
+              (model.path_bias && *m.path_hops == model.path_hops),
+          "--path-hops");
+  require(!m.untie_virtual || (model.path_bias && e.untie_virtual), "--untie-virtual");
+  EncoderOptions with_walks = e;
+  set_walks(m, with_walks);
+  require(!given("walk-terms") ||
+              (uses_pair_vectors(e) && with_walks.terms == e.terms && with_walks.position == e.position &&
+               (with_walks.gate.walk == e.gate.walk || !e.gate.enabled)),
+          "--walk-terms");
+  require(!given("pair-relations") || (uses_pair_vectors(e) && with_walks.pair_vector() == e.pair_vector()),
+          "--pair-relations");
   if (m.encoding != nullptr) {
-    EncoderOptions wanted = e;
-    set_encoding(wanted, *m.encoding);
-    if (given("grpe-terms")) set_terms(m.grpe_terms, wanted.terms);
-    if (has_walks(*m.encoding)) set_walks(m, wanted);
-    demand(wanted.terms == e.terms && wanted.position == e.position && wanted.score_terms == e.score_terms &&
-               m.encoding->path_bias == model.path_bias,
-           "--encoding or --grpe-terms");
+    EncoderOptions expected = e;
+    set_encoding(expected, *m.encoding);
+    if (given("grpe-terms")) set_terms(m.grpe_terms, expected.terms);
+    if (has_walks(*m.encoding)) set_walks(m, expected);
+    require(expected.terms == e.terms && expected.position == e.position && expected.score_terms == e.score_terms &&
+                m.encoding->path_bias == model.path_bias,
+            "--encoding or --grpe-terms");
   } else if (given("grpe-terms")) {
-    RelationTerms wanted = e.terms;
-    set_terms(m.grpe_terms, wanted);
-    demand(wanted == e.terms && !model.path_bias, "--grpe-terms");
+    RelationTerms expected = e.terms;
+    set_terms(m.grpe_terms, expected);
+    require(expected == e.terms && !model.path_bias, "--grpe-terms");
   }
-  demand(!given("path") || (architecture.has("path_rule") && (model.path_bias || e.gate.path_hops > 0 || m.gate.path) &&
-                            model.path_rule == m.path_rule),
-         "--path");
-  demand(!given("spatial-pos-max") || (architecture.has("spatial_pos_max") &&
-                                       (m.spatial_pos_max == 0 || model.spatial_pos_max == m.spatial_pos_max)),
-         "--spatial-pos-max");
-  demand(!m.published_classes || (architecture.has("perturb_noise") && model.published_classes), "--published-classes");
+  require(
+      !given("path") || (architecture.has("path_rule") && (model.path_bias || e.gate.path_hops > 0 || m.gate.path) &&
+                         model.path_rule == m.path_rule),
+      "--path");
+  require(!given("spatial-pos-max") || (architecture.has("spatial_pos_max") &&
+                                        (m.spatial_pos_max == 0 || model.spatial_pos_max == m.spatial_pos_max)),
+          "--spatial-pos-max");
+  require(!m.published_classes || (architecture.has("perturb_noise") && model.published_classes),
+          "--published-classes");
   if (m.perturb_noise != 0 && !architecture.has("perturb_noise"))
     throw UsageError("--perturb-noise applies only to " + owners_of("perturb_noise"));
 }
 
 void check_training_flags(const TrainOptions& o, const NamedFlags& named, const LoadedData& data,
                           const ModelConfig* start) {
-  const auto refuse = [](bool is_given, const std::string& flag, const std::string& why) {
-    if (is_given) refuse_without_effect(flag, why);
+  const auto reject = [](bool is_given, const std::string& flag, const std::string& why) {
+    if (is_given) reject_without_effect(flag, why);
   };
   if (start == nullptr && o.model.frozen != Frozen::nothing)
     throw UsageError("--freeze requires --from RUN, because it freezes the weights of that run");
   if (start != nullptr) {
-    refuse(o.model.frozen != Frozen::nothing && o.model.gate.use == Switch::on && !start->encoder().gate.enabled,
+    reject(o.model.frozen != Frozen::nothing && o.model.gate.use == Switch::on && !start->encoder().gate.enabled,
            "--urpe", "the new gate of ones would not be trained, because --freeze encoder freezes it");
   }
-  refuse(o.training.patience.value_or(0) > 0 && data.split.valid.empty(), "--patience", "there is no validation set");
-  refuse(o.data.calibration_size > 0 && !o.training.calibrate, "--calibration-size",
+  reject(o.training.patience.value_or(0) > 0 && data.split.valid.empty(), "--patience", "there is no validation set");
+  reject(o.data.calibration_size > 0 && !o.training.calibrate, "--calibration-size",
          "--no-calibrate turns calibration off");
-  refuse(o.training.out_of_fold == Switch::on && data.inner.empty(), "--out-of-fold",
+  reject(o.training.out_of_fold == Switch::on && data.inner.empty(), "--out-of-fold",
          "it requires a single split with a validation set, not by time or order, without --member-splits");
-  refuse(o.training.out_of_fold == Switch::on && o.data.calibration_size > 0, "--calibration-size",
+  reject(o.training.out_of_fold == Switch::on && o.data.calibration_size > 0, "--calibration-size",
          "--out-of-fold uses the training and validation sets as calibration data");
-  refuse(o.training.domain_labels && !o.training.domain, "--domain-labels", "--no-domain stores no training molecules");
-  refuse(o.training.refit && !has_validation(data), "--refit", "there is no validation set");
-  refuse((named.contains("censored") || o.data.censored != Censored::bounded) && data.censored == 0, "--censored",
+  reject(o.training.domain_labels && !o.training.domain, "--domain-labels", "--no-domain stores no training molecules");
+  reject(o.training.refit && !has_validation(data), "--refit", "there is no validation set");
+  reject((named.contains("censored") || o.data.censored != Censored::bounded) && data.censored == 0, "--censored",
          "no label has a sign such as >");
   const std::size_t weights = o.training.task_weights.size(), targets = data.set.task.names.size();
-  refuse(targets == 1 && weights > 0, "--task-weights", "there is only one target");
-  refuse(targets == 1 && o.training.balance_tasks, "--task-balance", "there is only one target");
-  refuse(o.training.balance_classes && data.set.task.kind == TaskKind::regression, "--class-balance",
+  reject(targets == 1 && weights > 0, "--task-weights", "there is only one target");
+  reject(targets == 1 && o.training.balance_tasks, "--task-balance", "there is only one target");
+  reject(o.training.balance_classes && data.set.task.kind == TaskKind::regression, "--class-balance",
          "the targets are not classes");
   if (weights > 0 && weights != targets)
     throw UsageError("--task-weights: " + std::to_string(weights) + " weights, but there are " +
                      std::to_string(targets) + " targets: " + list_of(data.set.task.names, 10));
-  refuse(o.training.clip_labels && !data.set.task.has(TaskKind::regression), "--clip-labels",
+  reject(o.training.clip_labels && !data.set.task.has(TaskKind::regression), "--clip-labels",
          "there is no regression target");
   const bool scaling = named.contains("scale-targets");
-  refuse(scaling && !data.set.task.has(TaskKind::regression), "--scale-targets", "there is no regression target");
-  refuse(scaling && start != nullptr && data.auxiliary.empty() && !needs_new_head(start->task, data.set.task),
+  reject(scaling && !data.set.task.has(TaskKind::regression), "--scale-targets", "there is no regression target");
+  reject(scaling && start != nullptr && data.auxiliary.empty() && !needs_new_head(start->task, data.set.task),
          "--scale-targets",
          "the head and its scaling come from the run given with --from, because the targets are the same");
 }

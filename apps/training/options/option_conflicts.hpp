@@ -19,7 +19,7 @@ using NamedFlags = std::set<std::string>;
 void check_model_flags(const TrainOptions& options, const NamedFlags& named, const Architecture& architecture,
                        const Encoding& encoding);
 /// Checks that options of a gate are given for a new gate only. The kind of an existing gate cannot change.
-void check_gate(const GateSettings& asked, const GateOptions& gate);
+void check_gate(const GateSettings& requested, const GateOptions& gate);
 /// Checks the model flags again when the model's terms are known.
 void check_terms(const TrainOptions& options, const NamedFlags& named, const ModelConfig& config);
 /// With --from, checks that the architecture options agree with the architecture of that run, which is kept.

@@ -36,7 +36,7 @@ struct OptionField {
   std::function<void(const OptionValue&)> set;
   std::vector<std::string> words{};  ///< allowed values, or allowed items of a list; empty = any text
   bool is_switch = false;            ///< the words are those of Switch: --NAME and --no-NAME
-  int least = 0, most = 0;           ///< number of items of a list; `most` 0 = unlimited
+  int min_items = 0, max_items = 0;  ///< number of items of a list; `max_items` 0 = unlimited
 
   OptionField(std::function<OptionValue()> get_, std::function<void(const OptionValue&)> set_)
       : get(std::move(get_)), set(std::move(set_)) {}
@@ -51,7 +51,7 @@ struct OptionField {
   }
   /// A list of N numbers.
   template <std::size_t N>
-  OptionField(std::array<double, N>& field) : least(N), most(N) {  // NOLINT(google-explicit-constructor)
+  OptionField(std::array<double, N>& field) : min_items(N), max_items(N) {  // NOLINT(google-explicit-constructor)
     get = [&field] { return OptionValue(std::vector<double>(field.begin(), field.end())); };
     set = [&field](const OptionValue& value) {
       const auto& numbers = std::get<std::vector<double>>(value);
@@ -61,13 +61,13 @@ struct OptionField {
   }
 };
 
-/// An optional integer; the value `open` means not set.
+/// An optional integer; the value `unset` means not set.
 template <class T>
-OptionField or_open(std::optional<T>& field, std::int64_t open) {
-  return {[&field, open] { return OptionValue(field ? static_cast<std::int64_t>(*field) : open); },
-          [&field, open](const OptionValue& value) {
+OptionField or_unset(std::optional<T>& field, std::int64_t unset) {
+  return {[&field, unset] { return OptionValue(field ? static_cast<std::int64_t>(*field) : unset); },
+          [&field, unset](const OptionValue& value) {
             const std::int64_t number = std::get<std::int64_t>(value);
-            field = number == open ? std::nullopt : std::optional<T>(static_cast<T>(number));
+            field = number == unset ? std::nullopt : std::optional<T>(static_cast<T>(number));
           }};
 }
 
@@ -110,12 +110,12 @@ inline OptionField on_off(Switch& field) {
   return one_of(field, {{"auto", Switch::automatic}, {"on", Switch::on}, {"off", Switch::off}});
 }
 
-/// A list of `least` to `most` texts.
-inline OptionField few_of(std::vector<std::string>& field, int least, int most) {
-  OptionField few(field);
-  few.least = least;
-  few.most = most;
-  return few;
+/// A list of `min_items` to `max_items` texts.
+inline OptionField bounded_list(std::vector<std::string>& field, int min_items, int max_items) {
+  OptionField list(field);
+  list.min_items = min_items;
+  list.max_items = max_items;
+  return list;
 }
 
 /// A list of values from a fixed set, each at most once.
@@ -132,7 +132,7 @@ OptionField some_of(std::vector<T>& field, const Words<std::type_identity_t<T>>&
                      for (const std::string& word : std::get<std::vector<std::string>>(value))
                        field.push_back(w::value_of(words, word));
                    }};
-  some.most = static_cast<int>(words.size());
+  some.max_items = static_cast<int>(words.size());
   return w::with_words<T>(std::move(some), words);
 }
 

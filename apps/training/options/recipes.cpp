@@ -69,12 +69,12 @@ std::vector<Recipe> make_recipes() {
                  .what = "GRPE with walks and paths between atoms + URPE's gate, ZINC-12k; the default there",
                  .band = "test MAE 0.0740 (seed 0, bf16)",
                  .options = best_of_zinc(800),
-                 .own = true});
+                 .measured = true});
   all.push_back({.name = "zinc-best",
                  .what = "the same, trained on 20 million molecules instead of 8 million",
                  .band = "no complete run yet",
                  .options = best_of_zinc(2000),
-                 .own = true});
+                 .measured = true});
   {
     TrainOptions o = graphormer_paper("zinc", "slim", true);
     o.training.batch_size = 256, o.training.weight_decay = 0.01;

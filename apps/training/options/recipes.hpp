@@ -15,8 +15,8 @@ struct Recipe {
   double low = 0, high = 0;  ///< range of the test (or validation) metric; both 0 = not given
   std::string band;          ///< the range as text: "test MAE 0.122 +- 0.006"
   bool band_is_validation = false;
-  TrainOptions options;  ///< base options of `--recipe NAME`
-  bool own = false;      ///< molgraph's own recipe, not a paper's: the range was measured
+  TrainOptions options;   ///< base options of `--recipe NAME`
+  bool measured = false;  ///< molgraph's own recipe, not a paper's: the range was measured
 };
 
 const std::vector<Recipe>& recipes();

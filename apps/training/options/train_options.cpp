@@ -62,8 +62,9 @@ std::string problem_of(const TrainOption& option, const T& value) {
     return number_problem(text.str(), option.range);
   } else {
     const OptionField& field = option.field;
-    if (field.least == field.most && field.most != 0 && value.size() != static_cast<std::size_t>(field.most))
-      return "takes " + std::to_string(field.most) + " values";
+    if (field.min_items == field.max_items && field.max_items != 0 &&
+        value.size() != static_cast<std::size_t>(field.max_items))
+      return "takes " + std::to_string(field.max_items) + " values";
     std::string problem;
     for (const auto& item : value)
       if (problem.empty()) problem = problem_of(option, item);

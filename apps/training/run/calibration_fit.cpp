@@ -67,11 +67,12 @@ std::vector<double> smoothed_losses(const TargetCalibration& target, const std::
     row.assign(one.values, one.values + target.outputs);
     apply_temperature(target, row.data());
     if (binary) row = {1 - row[0], row[0]};
-    const std::size_t own = class_of(one);
-    const double other = 1 / (count[own] + static_cast<double>(classes));
+    const std::size_t label_class = class_of(one);
+    const double other = 1 / (count[label_class] + static_cast<double>(classes));
     double loss = 0;
     for (std::size_t c = 0; c < classes; ++c)
-      loss -= (c == own ? (count[own] + 1) * other : other) * std::log(std::max(kMinProbability, row[c]));
+      loss -=
+          (c == label_class ? (count[label_class] + 1) * other : other) * std::log(std::max(kMinProbability, row[c]));
     losses.push_back(loss);
   }
   return losses;
@@ -100,14 +101,14 @@ double best_temperature(TargetCalibration target, const std::vector<Labelled>& r
   };
   double low = std::log(kMinTemperature), high = std::log(kMaxTemperature);
   double left = high - golden * (high - low), right = low + golden * (high - low);
-  double of_left = loss(left), of_right = loss(right);
+  double left_loss = loss(left), right_loss = loss(right);
   while (high - low > 1e-4) {
-    if (of_left <= of_right) {
-      high = right, right = left, of_right = of_left;
-      left = high - golden * (high - low), of_left = loss(left);
+    if (left_loss <= right_loss) {
+      high = right, right = left, right_loss = left_loss;
+      left = high - golden * (high - low), left_loss = loss(left);
     } else {
-      low = left, left = right, of_left = of_right;
-      right = low + golden * (high - low), of_right = loss(right);
+      low = left, left = right, left_loss = right_loss;
+      right = low + golden * (high - low), right_loss = loss(right);
     }
   }
   target.temperature = 1;
@@ -136,15 +137,16 @@ const char* words_of(CalibrationPart part) {
 /// Returns the ECE of the predicted class's probability (for binary targets, of label 1).
 double calibration_error(const TargetCalibration& target, const std::vector<Labelled>& rows) {
   std::vector<double> probabilities, row;
-  std::vector<int> happened;
+  std::vector<int> outcomes;
   for (const Labelled& one : rows) {
     row.assign(one.values, one.values + target.outputs);
     apply_temperature(target, row.data());
-    const auto said = std::ranges::max_element(row);
-    probabilities.push_back(*said);
-    happened.push_back(target.kind == TaskKind::binary ? one.label > 0 : said - row.begin() == std::lround(one.label));
+    const auto predicted = std::ranges::max_element(row);
+    probabilities.push_back(*predicted);
+    outcomes.push_back(target.kind == TaskKind::binary ? one.label > 0
+                                                       : predicted - row.begin() == std::lround(one.label));
   }
-  return expected_calibration_error(probabilities, happened);
+  return expected_calibration_error(probabilities, outcomes);
 }
 
 /// Means over targets, in the order in which names were first added.
@@ -183,12 +185,12 @@ void add_coverage(const TargetCalibration& target, const std::vector<Labelled>& 
 
 }  // namespace
 
-double expected_calibration_error(const std::vector<double>& probabilities, const std::vector<int>& happened) {
+double expected_calibration_error(const std::vector<double>& probabilities, const std::vector<int>& outcomes) {
   constexpr std::size_t kBins = 10;
-  std::array<double, kBins> difference{};  // of sums: predicted - happened
+  std::array<double, kBins> difference{};  // of sums: predicted - observed
   for (std::size_t i = 0; i < probabilities.size(); ++i) {
     const auto bin = static_cast<std::size_t>(std::max(0.0, probabilities[i]) * kBins);
-    difference[std::min(bin, kBins - 1)] += probabilities[i] - happened[i];
+    difference[std::min(bin, kBins - 1)] += probabilities[i] - outcomes[i];
   }
   double sum = 0;
   for (const double of_bin : difference) sum += std::abs(of_bin);
@@ -231,18 +233,18 @@ Calibration fit_calibration(const Task& task, CalibrationPart part, const std::v
   return calibration;
 }
 
-bool is_of_use(const Calibration& calibration) {
+bool has_effect(const Calibration& calibration) {
   return std::ranges::any_of(calibration.targets, [](const TargetCalibration& target) {
     return !target.errors.empty() || target.temperature != 1;
   });
 }
 
 std::vector<std::string> calibration_notes(const Calibration& calibration, bool inner_folds) {
-  std::vector<std::string> few, temperatures, as_they_are, intervals, notes;
+  std::vector<std::string> few, temperatures, unscaled, intervals, notes;
   for (const TargetCalibration& target : calibration.targets) {
     if (target.labels < kMinCalibrationLabels) few.push_back(target.name + " (" + std::to_string(target.labels) + ")");
     else if (target.kind == TaskKind::regression) intervals.push_back(target.name);
-    else if (target.temperature == 1) as_they_are.push_back(target.name);
+    else if (target.temperature == 1) unscaled.push_back(target.name);
     else temperatures.push_back(text("%s %.2f", target.name.c_str(), target.temperature));
   }
   const std::string part = words_of(calibration.part);
@@ -261,9 +263,9 @@ std::vector<std::string> calibration_notes(const Calibration& calibration, bool 
                          : ""));
   if (!temperatures.empty())
     notes.push_back("Temperatures of the probabilities, fitted to the " + part + ": " + named(temperatures));
-  if (!as_they_are.empty())
+  if (!unscaled.empty())
     notes.push_back("Probabilities are not scaled, because on the " + part +
-                    " a temperature gives no clear gain: " + named(as_they_are));
+                    " a temperature gives no clear gain: " + named(unscaled));
   return notes;
 }
 

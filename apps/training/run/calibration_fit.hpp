@@ -32,7 +32,7 @@ struct PredictedRows {
 Calibration fit_calibration(const Task& task, CalibrationPart part, const std::vector<PredictedRows>& rows,
                             bool temperatures = true);
 /// Returns true if any target has an interval or a temperature other than 1.
-bool is_of_use(const Calibration& calibration);
+bool has_effect(const Calibration& calibration);
 /// Returns log lines: which targets have intervals and temperatures, and which have too few labels. `inner_folds`:
 /// --out-of-fold would be possible.
 std::vector<std::string> calibration_notes(const Calibration& calibration, bool inner_folds);
@@ -47,6 +47,6 @@ std::vector<std::pair<std::string, double>> calibration_results(const Calibratio
 /// Returns the expected calibration error (Naeini et al. 2015) of n predicted probabilities of events that happened (1)
 /// or did not (0): the absolute difference between mean probability and frequency, averaged over ten bins of equal
 /// width, weighted by bin size.
-double expected_calibration_error(const std::vector<double>& probabilities, const std::vector<int>& happened);
+double expected_calibration_error(const std::vector<double>& probabilities, const std::vector<int>& outcomes);
 
 }  // namespace molgraph

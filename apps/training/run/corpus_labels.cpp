@@ -67,14 +67,14 @@ TrainingLabels training_labels(const SparseLabels& labels, const std::vector<std
 
 /// Leaves out targets with scale 0 and clips the labels of the others. Returns the number of clipped labels.
 std::int64_t keep_targets(SparseLabels& labels, const std::vector<LabelScale>& scales, const Task& task) {
-  std::vector<std::uint32_t> place(scales.size());
+  std::vector<std::uint32_t> new_index(scales.size());
   std::uint32_t kept = 0;
-  for (std::size_t t = 0; t < scales.size(); ++t) place[t] = scales[t].scale > 0 ? kept++ : kept;
+  for (std::size_t t = 0; t < scales.size(); ++t) new_index[t] = scales[t].scale > 0 ? kept++ : kept;
   labels.keep([&](std::size_t i) { return scales[labels.target[i]].scale > 0; });
   std::int64_t clipped = 0;
   for (std::size_t i = 0; i < labels.target.size(); ++i) {
     const std::uint32_t t = labels.target[i];
-    labels.target[i] = place[t];
+    labels.target[i] = new_index[t];
     if (task.kind_of(t) != TaskKind::regression) continue;
     const double reach = kLabelClip * scales[t].scale;
     const auto inside =
@@ -90,14 +90,14 @@ std::int64_t keep_targets(SparseLabels& labels, const std::vector<LabelScale>& s
 /// `options.weight`.
 std::vector<double> weights_by_count(const std::vector<std::int64_t>& counts, const LabelOptions& options) {
   std::vector<double> weights;
-  double labels = 0, whole = 0;
+  double labels = 0, total = 0;
   for (const std::int64_t count : counts) {
     const auto n = static_cast<double>(count);
     weights.push_back(std::pow(n, -options.balance));
     labels += n;
-    whole += n * weights.back();
+    total += n * weights.back();
   }
-  for (double& weight : weights) weight *= options.weight * labels / whole;
+  for (double& weight : weights) weight *= options.weight * labels / total;
   return weights;
 }
 
@@ -120,12 +120,13 @@ std::string labels_note(const MoleculeSet& set, std::int64_t clipped) {
 
 /// Returns a log line with the smallest and the largest weight of a measured label.
 std::string weights_note(const Task& task, const std::vector<double>& weights, std::size_t first) {
-  const auto [least, most] = std::minmax_element(weights.begin() + static_cast<std::ptrdiff_t>(first), weights.end());
+  const auto [min_weight, max_weight] =
+      std::minmax_element(weights.begin() + static_cast<std::ptrdiff_t>(first), weights.end());
   const auto shown = [&](const auto& one) {
     return sensible_number(*one) + " (" + task.names[static_cast<std::size_t>(one - weights.begin())] + ")";
   };
-  return "Weights in the loss: all descriptors of a molecule together 1, a measured label " + shown(least) + " to " +
-         shown(most);
+  return "Weights in the loss: all descriptors of a molecule together 1, a measured label " + shown(min_weight) +
+         " to " + shown(max_weight);
 }
 
 }  // namespace

@@ -42,9 +42,9 @@ StateDict without_wrappers(StateDict state) {
   for (const std::string prefix : {"module.", "model.", "module."}) {
     const auto wrapped = [&](const auto& item) { return item.first.starts_with(prefix); };
     if (state.empty() || !std::all_of(state.begin(), state.end(), wrapped)) continue;
-    StateDict bare;
-    for (const auto& [name, tensor] : state) bare.emplace(name.substr(prefix.size()), tensor);
-    state = std::move(bare);
+    StateDict stripped;
+    for (const auto& [name, tensor] : state) stripped.emplace(name.substr(prefix.size()), tensor);
+    state = std::move(stripped);
   }
   return state;
 }

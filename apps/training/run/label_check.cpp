@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t kNamedLabels = 10, kNeighboursShown = 3;
 
 /// An outlier label of a molecule of the set.
-struct Found {
+struct Outlier {
   std::int64_t molecule;
   std::size_t target;
   SuspiciousLabel label;
@@ -33,14 +33,14 @@ class MergedRows {
   /// Describes the rows from which the label was merged, unless it is the label of its own row.
   void describe(std::int64_t row, std::size_t target, SuspiciousLabel& label) const {
     std::vector<std::string> numbers, values;
-    bool own = false;
+    bool unchanged = false;
     for (const RepeatedRow& one : rows_) {
       if (one.first != row || std::isnan(one.values[target].value)) continue;
       numbers.push_back(std::to_string(one.row + 1));
       values.push_back(sensible_number(one.values[target].value));
-      own = own || (one.row == row && one.values[target].value == one.used[target].value);
+      unchanged = unchanged || (one.row == row && one.values[target].value == one.used[target].value);
     }
-    if (own || numbers.empty()) return;
+    if (unchanged || numbers.empty()) return;
     label.merged = "the " + std::string(to_string(rule_)) + " of " + (numbers.size() == 1 ? "row " : "rows ") +
                    list_of(numbers, kNamedLabels) + " (" + list_of(values, kNamedLabels) + ")";
   }
@@ -52,12 +52,12 @@ class MergedRows {
 
 /// Sets the neighbours of the first kNamedLabels labels.
 void add_neighbours(const MoleculeSet& set, const std::vector<std::int64_t>& known, int threads,
-                    std::vector<Found>& found) {
+                    std::vector<Outlier>& outliers) {
   CountIndex index;
   for (const Fingerprint& one : fingerprints_of(set, known, threads)) index.add(one.view());
   std::vector<double> similarity;
-  for (std::size_t i = 0; i < std::min(found.size(), kNamedLabels); ++i) {
-    Found& one = found[i];
+  for (std::size_t i = 0; i < std::min(outliers.size(), kNamedLabels); ++i) {
+    Outlier& one = outliers[i];
     index.similarities(fingerprints_of(set, {one.molecule}, 1).front().view(), similarity);
     one.label.neighbours = nearest_labels(set, known, similarity, one.molecule, one.target, kNeighboursShown);
   }
@@ -102,7 +102,7 @@ std::vector<SuspiciousLabel> suspicious_labels(const LoadedData& data, Duplicate
     mark(data.split.valid, "valid"), mark(data.split.train, "train");
   }
   const MergedRows merged(data, rule);
-  std::vector<Found> found;
+  std::vector<Outlier> outliers;
   for (std::size_t g = 0; g < part.size(); ++g) {
     for (std::size_t t = 0; t < limits.size() && part[g] != nullptr; ++t) {
       const double label = set.exact_target(g * limits.size() + t);
@@ -115,17 +115,17 @@ std::vector<SuspiciousLabel> suspicious_labels(const LoadedData& data, Duplicate
                           .median = limits[t].median,
                           .deviations = limits[t].deviations(label)};
       merged.describe(set.row[g], t, one);
-      found.push_back({static_cast<std::int64_t>(g), t, std::move(one)});
+      outliers.push_back({static_cast<std::int64_t>(g), t, std::move(one)});
     }
   }
-  std::ranges::stable_sort(found,
-                           [](const Found& a, const Found& b) { return a.label.deviations > b.label.deviations; });
+  std::ranges::stable_sort(outliers,
+                           [](const Outlier& a, const Outlier& b) { return a.label.deviations > b.label.deviations; });
   try {
-    if (!found.empty()) add_neighbours(set, sample(std::move(known), kMaxCompared, seed), threads, found);
+    if (!outliers.empty()) add_neighbours(set, sample(std::move(known), kMaxCompared, seed), threads, outliers);
   } catch (const DataError&) {  // a store written with another RDKit: no neighbours
   }
   std::vector<SuspiciousLabel> labels;
-  for (Found& one : found) labels.push_back(std::move(one.label));
+  for (Outlier& one : outliers) labels.push_back(std::move(one.label));
   return labels;
 }
 

@@ -24,11 +24,13 @@ Split union_of(const std::vector<Split>& splits) {
   return {{train.begin(), train.end()}, {valid.begin(), valid.end()}, splits.front().test, splits.front().calibration};
 }
 
-std::vector<Split> splits_of_members(const LoadedData& data, const Split& asked, std::int64_t members) {
+std::vector<Split> splits_of_members(const LoadedData& data, const Split& base_split, std::int64_t members) {
   std::vector<Split> member_splits = data.member_splits;
   if (!member_splits.empty()) member_splits.resize(static_cast<std::size_t>(members));
-  const auto is_asked = [&](const Split& member) { return member.train == asked.train && member.valid == asked.valid; };
-  if (std::ranges::all_of(member_splits, is_asked)) member_splits.clear();
+  const auto is_base = [&](const Split& member) {
+    return member.train == base_split.train && member.valid == base_split.valid;
+  };
+  if (std::ranges::all_of(member_splits, is_base)) member_splits.clear();
   return member_splits;
 }
 
@@ -43,17 +45,17 @@ PartPredictions pooled(const std::vector<PartPredictions>& models, const std::ve
   PartPredictions all;
   for (std::size_t p = 0; p < all.size(); ++p) {
     const std::vector<std::int64_t>& molecules = *parts_of(whole)[p];
-    std::unordered_map<std::int64_t, std::size_t> place;
-    for (std::size_t i = 0; i < molecules.size(); ++i) place.emplace(molecules[i], i);
+    std::unordered_map<std::int64_t, std::size_t> position;
+    for (std::size_t i = 0; i < molecules.size(); ++i) position.emplace(molecules[i], i);
     std::vector<double> known(molecules.size());  // number of models per molecule
     for (std::size_t m = 0; m < models.size(); ++m) {
-      const std::vector<std::int64_t>& own = *parts_of(splits[m])[p];
-      if (own.empty()) continue;
-      const std::size_t outputs = models[m][p].size() / own.size();
+      const std::vector<std::int64_t>& model_molecules = *parts_of(splits[m])[p];
+      if (model_molecules.empty()) continue;
+      const std::size_t outputs = models[m][p].size() / model_molecules.size();
       all[p].resize(molecules.size() * outputs);
-      for (std::size_t i = 0; i < own.size(); ++i) {
-        const auto found = place.find(own[i]);
-        if (found == place.end()) continue;
+      for (std::size_t i = 0; i < model_molecules.size(); ++i) {
+        const auto found = position.find(model_molecules[i]);
+        if (found == position.end()) continue;
         known[found->second] += 1;
         for (std::size_t o = 0; o < outputs; ++o) all[p][found->second * outputs + o] += models[m][p][i * outputs + o];
       }
@@ -88,12 +90,12 @@ std::vector<double> deviation_of(const std::vector<const std::vector<double>*>& 
   return deviation;
 }
 
-std::vector<double> mean_predictions(const LoadedData& data, std::size_t molecules) {
+std::vector<double> mean_predictions(const LoadedData& data, const Split& split, std::size_t molecules) {
   const Task& task = data.set.task;
   const std::size_t targets = task.names.size(), outputs = static_cast<std::size_t>(task.num_outputs()),
                     classes = outputs / targets;
   std::vector<double> sum(outputs), count(targets);
-  for (const std::int64_t g : data.split.train)
+  for (const std::int64_t g : split.train)
     data.set.labels_of(g, [&](std::size_t t, double label, std::int8_t bound) {
       if (bound != 0) return;
       if (task.kind == TaskKind::multiclass) sum[t * classes + static_cast<std::size_t>(label)] += 1;
@@ -109,7 +111,7 @@ std::vector<double> mean_predictions(const LoadedData& data, std::size_t molecul
 bool is_measured(const LoadedData& data, std::size_t part) { return part > 0 || data.set.computed_targets.empty(); }
 
 AllPredictions predict_all(const PredictFunction& run, const PackOptions& pack, const LoadedData& data,
-                           const RunControl& control) {
+                           const Split& split, const RunControl& control) {
   AllPredictions all;
   const WorkInProgress work(control, kPredictingWork, "molecules", data.set.size());
   const auto predicted = [&](const std::vector<std::int64_t>& molecules) {
@@ -118,8 +120,8 @@ AllPredictions predict_all(const PredictFunction& run, const PackOptions& pack, 
     return values;
   };
   for (std::size_t p = 0; p < all.parts.size(); ++p)
-    if (is_measured(data, p)) all.parts[p] = predicted(*parts_of(data.split)[p]);
-  all.calibration = predicted(data.split.calibration);
+    if (is_measured(data, p)) all.parts[p] = predicted(*parts_of(split)[p]);
+  all.calibration = predicted(split.calibration);
   for (const auto& [name, molecules] : data.hidden_parts) {
     std::vector<std::int64_t> present;
     for (const std::int64_t g : molecules)
@@ -133,10 +135,10 @@ AllPredictions predict_all(const PredictFunction& run, const PackOptions& pack, 
   return all;
 }
 
-void write_submissions(const std::string& folder, const LoadedData& data, const AllPredictions& predictions,
-                       const RunControl& control) {
+void write_submissions(const std::string& folder, const LoadedData& data, const Split& split,
+                       const AllPredictions& predictions, const RunControl& control) {
   if (data.set.task.num_outputs() != 1) return;
-  const TargetStatistics train = target_statistics(data.set, data.split.train);
+  const TargetStatistics train = target_statistics(data.set, split.train);
   for (const auto& [part, predicted] : predictions.hidden) {
     std::vector<float> values(predicted.begin(), predicted.end());
     std::int64_t missing = 0;

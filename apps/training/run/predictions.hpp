@@ -20,8 +20,8 @@ std::array<const std::vector<std::int64_t>*, 3> parts_of(const Split& split);
 /// Union of the training sets and union of the validation sets of several splits that share one test set.
 Split union_of(const std::vector<Split>& splits);
 /// Splits of the ensemble's `members` if each has its own (LoadedData::member_splits). Empty if all members train on
-/// `asked`, for example after a split by time or order.
-std::vector<Split> splits_of_members(const LoadedData& data, const Split& asked, std::int64_t members);
+/// `base_split`, for example after a split by time or order.
+std::vector<Split> splits_of_members(const LoadedData& data, const Split& base_split, std::int64_t members);
 /// Molecules of the training and the validation set, each once.
 std::vector<std::int64_t> known_molecules(const Split& split);
 
@@ -57,19 +57,19 @@ struct AllPredictions {
 std::vector<double> deviation_of(const std::vector<const std::vector<double>*>& models);
 
 /// Predictions [n, outputs] of the mean predictor, the same for each of `molecules`: the mean of the exact labels in
-/// the training set, for classes their frequencies. NaN for a target without exact labels.
-std::vector<double> mean_predictions(const LoadedData& data, std::size_t molecules);
+/// the training set of `split`, for classes their frequencies. NaN for a target without exact labels.
+std::vector<double> mean_predictions(const LoadedData& data, const Split& split, std::size_t molecules);
 
 /// False for the training set of computed targets: evaluating it costs as much as an epoch and is of little use.
 bool is_measured(const LoadedData& data, std::size_t part);
 
 /// Predicts all measured sets (is_measured()); `output_scale` remains empty. Throws Stopped.
 AllPredictions predict_all(const PredictFunction& run, const PackOptions& pack, const LoadedData& data,
-                           const RunControl& control);
+                           const Split& split, const RunControl& control);
 
 /// Writes OGB-LSC submissions, FOLDER/y_pred_*.npz: y_pred, float32, in table order. A row without a molecule gets the
 /// training mean. Writes nothing if there are no hidden sets.
-void write_submissions(const std::string& folder, const LoadedData& data, const AllPredictions& predictions,
-                       const RunControl& control);
+void write_submissions(const std::string& folder, const LoadedData& data, const Split& split,
+                       const AllPredictions& predictions, const RunControl& control);
 
 }  // namespace molgraph

@@ -12,8 +12,8 @@
 namespace molgraph {
 namespace {
 
-constexpr SplitSizes kSizesOfCorpus{0.99, 0.01, 0};
-constexpr std::int64_t kBatchOfCorpus = 256;
+constexpr SplitSizes kCorpusSplitSizes{0.99, 0.01, 0};
+constexpr std::int64_t kCorpusBatchSize = 256;
 constexpr std::size_t kConstantShown = 10;
 
 /// Keeps the columns `kept` of `inputs` [G, D], in place, and clips them. Non-finite numbers become missing values.
@@ -46,14 +46,14 @@ TrainOptions pretraining_defaults() {
   TrainOptions o;
   o.data.target_descriptors = DescriptorSet::rdkit;
   o.data.split = SplitKind::random;
-  o.data.split_sizes = kSizesOfCorpus;
+  o.data.split_sizes = kCorpusSplitSizes;
   // Each molecule is seen only a few times and the targets have no noise, so the model does not memorise them.
   o.model.dropout = o.model.attention_dropout = 0;
   TrainingSettings& t = o.training;
   t.lr = kPretrainingRate;
   t.loss = Loss::mse;
   t.metric = Metric::loss;
-  t.batch_size = kBatchOfCorpus;
+  t.batch_size = kCorpusBatchSize;
   t.patience = 0;
   t.baselines = t.blend = Switch::off;
   return o;
@@ -67,9 +67,9 @@ std::int64_t default_steps(std::int64_t molecules, std::int64_t batch_size) {
   return std::min(steps_for(kMoleculesSeen, batch_size), kMaxPasses * ((molecules + batch_size - 1) / batch_size));
 }
 
-SplitSizes corpus_split_sizes(const SplitSizes& asked, std::int64_t molecules) {
-  if (asked != kSizesOfCorpus) return asked;
-  const double share = std::clamp(static_cast<double>(kMinValid) / static_cast<double>(molecules), asked[1], 0.1);
+SplitSizes corpus_split_sizes(const SplitSizes& requested, std::int64_t molecules) {
+  if (requested != kCorpusSplitSizes) return requested;
+  const double share = std::clamp(static_cast<double>(kMinValid) / static_cast<double>(molecules), requested[1], 0.1);
   return {1 - share, share, 0};
 }
 
@@ -96,35 +96,35 @@ void check_pretraining(const TrainOptions& o) {
   if (!d.table_weights.empty() && d.table_weights.size() != d.paths.size())
     throw UsageError("--table-weights: " + std::to_string(d.table_weights.size()) + " weights, but the corpus has " +
                      std::to_string(d.paths.size()) + (d.paths.size() == 1 ? " table" : " tables"));
-  const auto refuse = [](bool given, const char* flag, const char* why) {
+  const auto reject = [](bool given, const char* flag, const char* why) {
     if (given) throw UsageError(std::string(flag) + " cannot be combined with --target-descriptors: " + why);
   };
   const char* const computed = "the targets are computed from the structures, not read from columns";
-  refuse(!d.subset.empty(), "--subset", "a corpus is not a named data set");
-  refuse(d.task.has_value(), "--task-type", "the values of each column determine its task type");
-  refuse(!d.auxiliary_targets.empty(), "--auxiliary-targets", "use --label-weight for the labels of a corpus");
-  refuse(!d.positive.empty(), "--positive", "classes of a corpus must be 1 and 0, yes and no or similar");
-  refuse(d.censored != Censored::bounded && !has_labels, "--censored", computed);
+  reject(!d.subset.empty(), "--subset", "a corpus is not a named data set");
+  reject(d.task.has_value(), "--task-type", "the values of each column determine its task type");
+  reject(!d.auxiliary_targets.empty(), "--auxiliary-targets", "use --label-weight for the labels of a corpus");
+  reject(!d.positive.empty(), "--positive", "classes of a corpus must be 1 and 0, yes and no or similar");
+  reject(d.censored != Censored::bounded && !has_labels, "--censored", computed);
   const Duplicates duplicates = d.duplicates.value_or(Duplicates::keep);
-  refuse(has_labels && (duplicates == Duplicates::mean || duplicates == Duplicates::median), "--duplicates",
+  reject(has_labels && (duplicates == Duplicates::mean || duplicates == Duplicates::median), "--duplicates",
          "labels of a corpus are not merged; use keep or drop");
-  refuse(!d.weight_column.empty(), "--weight-column", "all molecules of a corpus have the same weight");
-  refuse(d.descriptors.value_or(DescriptorSet::none) != DescriptorSet::none, "--descriptors",
+  reject(!d.weight_column.empty(), "--weight-column", "all molecules of a corpus have the same weight");
+  reject(d.descriptors.value_or(DescriptorSet::none) != DescriptorSet::none, "--descriptors",
          "the descriptors are targets and cannot be inputs");
-  refuse(!d.descriptor_columns.empty(), "--descriptor-columns", "the model is made for tables that lack these columns");
-  refuse(d.folds > 0 || t.ensemble_size.value_or(1) > 1 || t.member_splits == Switch::on,
+  reject(!d.descriptor_columns.empty(), "--descriptor-columns", "the model is made for tables that lack these columns");
+  reject(d.folds > 0 || t.ensemble_size.value_or(1) > 1 || t.member_splits == Switch::on,
          "--folds, --ensemble-size and --member-splits", "only one model is pre-trained");
-  refuse(t.out_of_fold == Switch::on, "--out-of-fold", "descriptors need no prediction intervals");
-  refuse(d.calibration_size > 0, "--calibration-size", "descriptors need no prediction intervals");
-  refuse(t.quality != Quality::standard, "--quality", "it requires measured targets");
-  refuse(!t.task_weights.empty() || t.balance_tasks || t.balance_classes,
+  reject(t.out_of_fold == Switch::on, "--out-of-fold", "descriptors need no prediction intervals");
+  reject(d.calibration_size > 0, "--calibration-size", "descriptors need no prediction intervals");
+  reject(t.quality != Quality::standard, "--quality", "it requires measured targets");
+  reject(!t.task_weights.empty() || t.balance_tasks || t.balance_classes,
          "--task-weights, --task-balance and --class-balance", "all descriptors have the same weight");
-  refuse(t.refit, "--refit", "the validation set is too small to improve the model");
-  refuse(t.baselines == Switch::on || t.blend == Switch::on, "--baselines and --blend",
+  reject(t.refit, "--refit", "the validation set is too small to improve the model");
+  reject(t.baselines == Switch::on || t.blend == Switch::on, "--baselines and --blend",
          "they require measured targets");
-  refuse(t.clip_labels, "--clip-labels", "computed targets contain no typing errors");
-  refuse(!t.scale_targets, "--no-scale-targets", "the scales of the targets differ too much");
-  refuse(!o.model.recipe.empty(), "--recipe", "no paper pre-trains on descriptors");
+  reject(t.clip_labels, "--clip-labels", "computed targets contain no typing errors");
+  reject(!t.scale_targets, "--no-scale-targets", "the scales of the targets differ too much");
+  reject(!o.model.recipe.empty(), "--recipe", "no paper pre-trains on descriptors");
 }
 
 void learn_inputs(LoadedData& data, const LabelOptions& labels) {

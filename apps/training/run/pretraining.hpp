@@ -34,8 +34,8 @@ std::int64_t steps_for(std::int64_t molecules_seen, std::int64_t batch_size);
 /// Default number of update steps for a corpus of `molecules` training molecules.
 std::int64_t default_steps(std::int64_t molecules, std::int64_t batch_size);
 
-/// Split sizes for a corpus of `molecules` molecules if `asked` is the default; otherwise `asked`.
-SplitSizes corpus_split_sizes(const SplitSizes& asked, std::int64_t molecules);
+/// Split sizes for a corpus of `molecules` molecules if `requested` is the default; otherwise `requested`.
+SplitSizes corpus_split_sizes(const SplitSizes& requested, std::int64_t molecules);
 
 /// Number of epochs into which one pass of `batches_of_pass` batches is divided, for `steps` steps in total.
 std::int64_t epoch_parts_of(std::int64_t batches_of_pass, std::int64_t steps);

@@ -39,8 +39,8 @@ std::string why_no_blend(const TrainOptions& o, const LoadedData& data) {
   if (!data.set.computed_targets.empty()) return "a blend requires measured targets";
   if (!has_validation(data)) return "there is no validation set to choose the shares on";
   const std::int64_t molecules = data.set.size(), targets = data.set.task.num_targets();
-  const auto more_than = [](std::int64_t count, const char* what, std::int64_t most) {
-    return with_thousands(count) + what + " exceed the limit of " + with_thousands(most);
+  const auto more_than = [](std::int64_t count, const char* what, std::int64_t limit) {
+    return with_thousands(count) + what + " exceed the limit of " + with_thousands(limit);
   };
   if (molecules > kMaxBaselineMolecules) return more_than(molecules, " molecules", kMaxBaselineMolecules);
   const auto learned = static_cast<std::int64_t>(data.split.train.size());
@@ -71,8 +71,9 @@ int member_splits_of(const TrainOptions& o) {
     throw UsageError("--quality best and --member-splits divide one split and cannot be combined with --folds");
   if (members_of(o) < 2) throw UsageError("--member-splits would do nothing: there is no --ensemble-size");
   const SplitSizes& sizes = o.data.split_sizes;
-  const double as_asked = sizes[1] > 0 ? std::round((sizes[0] + sizes[1]) / sizes[1]) : 0;
-  return static_cast<int>(std::clamp(as_asked, static_cast<double>(members_of(o)), static_cast<double>(kMaxFolds)));
+  const double requested_splits = sizes[1] > 0 ? std::round((sizes[0] + sizes[1]) / sizes[1]) : 0;
+  return static_cast<int>(
+      std::clamp(requested_splits, static_cast<double>(members_of(o)), static_cast<double>(kMaxFolds)));
 }
 
 int inner_folds_of(const TrainOptions& o) {
@@ -102,8 +103,8 @@ bool needs_out_of_fold(const LoadedData& data) {
   return needed && labels <= kMaxOutOfFoldLabels;
 }
 
-std::string why_out_of_fold_by_default(const TrainOptions& asked, const LoadedData& data) {
-  if (asked.training.out_of_fold != Switch::automatic || data.inner.empty()) return {};
+std::string why_out_of_fold_by_default(const TrainOptions& requested, const LoadedData& data) {
+  if (requested.training.out_of_fold != Switch::automatic || data.inner.empty()) return {};
   return text(
       "The validation set has too few labels for calibration: %zu additional models are trained, each without one fold "
       "of the training and validation rows, which it then predicts (--no-out-of-fold turns this off)",
@@ -123,8 +124,9 @@ void resolve_quality(TrainOptions& o, const LoadedData& data) {
   t.out_of_fold = on_or_off(!data.inner.empty());
 }
 
-std::string why_no_blend_by_default(const TrainOptions& asked, const LoadedData& data) {
-  return asked.training.blend == Switch::automatic && expects_blend(asked, data) ? why_no_blend(asked, data) : "";
+std::string why_no_blend_by_default(const TrainOptions& requested, const LoadedData& data) {
+  return requested.training.blend == Switch::automatic && expects_blend(requested, data) ? why_no_blend(requested, data)
+                                                                                         : "";
 }
 
 }  // namespace molgraph

@@ -34,15 +34,15 @@ std::int64_t members_of(const TrainOptions& options);
 int inner_folds_of(const TrainOptions& options);
 bool needs_out_of_fold(const LoadedData& data);
 
-/// Reason for the log if --out-of-fold is on by default; "" if `asked` sets it or if it is off.
-std::string why_out_of_fold_by_default(const TrainOptions& asked, const LoadedData& data);
+/// Reason for the log if --out-of-fold is on by default; "" if `requested` sets it or if it is off.
+std::string why_out_of_fold_by_default(const TrainOptions& requested, const LoadedData& data);
 
 /// Sets the options for baselines, blend and ensemble. By default, baselines are on for a user's table of at most
 /// kMaxBaselineRows training molecules, except with --quality fast. By default, a blend is on if there are baselines,
 /// measured targets and a validation set, except with --recipe. Throws UsageError if a requested blend is impossible.
 void resolve_quality(TrainOptions& options, const LoadedData& data);
 
-/// Reason for the log if a user's table gets no blend although `asked` does not turn it off; "" otherwise.
-std::string why_no_blend_by_default(const TrainOptions& asked, const LoadedData& data);
+/// Reason for the log if a user's table gets no blend although `requested` does not turn it off; "" otherwise.
+std::string why_no_blend_by_default(const TrainOptions& requested, const LoadedData& data);
 
 }  // namespace molgraph

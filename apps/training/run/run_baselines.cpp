@@ -24,7 +24,7 @@ namespace {
 
 /// Shares [T] of each model; 0 for a missing partner.
 struct Shares {
-  std::vector<double> of_model, of_trees, of_process;
+  std::vector<double> model, trees, process;
 };
 
 void set_shares(const std::vector<double>& shares, std::vector<BlendTarget>& targets) {
@@ -32,11 +32,12 @@ void set_shares(const std::vector<double>& shares, std::vector<BlendTarget>& tar
 }
 
 /// Shares chosen on the validation set. `of_model` [valid, outputs].
-Shares choose(Metric metric, const LoadedData& data, const Baselines& baselines, const std::vector<double>& of_model) {
-  std::vector<std::vector<double>> said{of_model};
-  if (baselines.trees) said.push_back(baselines.of_trees[1]);
-  if (baselines.process) said.push_back(baselines.of_process[1]);
-  const auto all = choose_shares(metric, data.set.task, said, targets_of(data.set, data.split.valid));
+Shares choose(Metric metric, const LoadedData& data, const Split& split, const Baselines& baselines,
+              const std::vector<double>& of_model) {
+  std::vector<std::vector<double>> predictions{of_model};
+  if (baselines.trees) predictions.push_back(baselines.of_trees[1]);
+  if (baselines.process) predictions.push_back(baselines.of_process[1]);
+  const auto all = choose_shares(metric, data.set.task, predictions, targets_of(data.set, split.valid));
   const std::vector<double> none(data.set.task.names.size());
   return {all[0], baselines.trees ? all[1] : none, baselines.process ? all.back() : none};
 }
@@ -51,10 +52,10 @@ struct Partners {
            std::vector<double>& rows) const {
     const std::size_t outputs = trees ? trees->outputs() : process->process().outputs();
     for (std::size_t i = 0; i < rows.size(); i += outputs) {
-      std::vector<PartnerPrediction> said;
-      if (trees) said.push_back({trees->targets, std::span(of_trees).subspan(i, outputs)});
-      if (process) said.push_back({process->process().targets, std::span(of_process).subspan(i, outputs)});
-      blend_predictions(said, rows.data() + i);
+      std::vector<PartnerPrediction> partners;
+      if (trees) partners.push_back({trees->targets, std::span(of_trees).subspan(i, outputs)});
+      if (process) partners.push_back({process->process().targets, std::span(of_process).subspan(i, outputs)});
+      blend_predictions(partners, rows.data() + i);
     }
   }
   /// "the shares of the Gaussian process and the trees are logS 0.45 + 0.30, ..."
@@ -98,7 +99,7 @@ void mix_present(const std::vector<std::int64_t>& molecules, const Mix& mix, std
 }  // namespace
 
 RunBaselines::RunBaselines(const TrainRun& run, const ResolvedRun& resolved)
-    : run_(run), resolved_(resolved), wanted_(resolved.options.training.baselines == Switch::on) {}
+    : run_(run), resolved_(resolved), enabled_(resolved.options.training.baselines == Switch::on) {}
 
 bool RunBaselines::make_rows(const MoleculeSet& set) {
   if (set.size() > kMaxBaselineMolecules) {
@@ -115,7 +116,7 @@ bool RunBaselines::make_rows(const MoleculeSet& set) {
   try {
     const WorkInProgress work(run_.control, "Descriptors for the baselines", "molecules", set.size());
     rows_ = feature_rows(set, run_.threads, [&](std::int64_t done) {
-      run_.control.stop_if_asked();
+      run_.control.stop_if_requested();
       work.advance(done, set.size());
     });
   } catch (const DataError& error) {
@@ -129,8 +130,8 @@ bool RunBaselines::make_rows(const MoleculeSet& set) {
 }
 
 BaselineSeconds RunBaselines::seconds_of_split(const LoadedData& data) {
-  wanted_ = wanted_ && make_rows(data.set);
-  if (!wanted_) return {};
+  enabled_ = enabled_ && make_rows(data.set);
+  if (!enabled_) return {};
   try {
     return seconds_to_make_baselines(*rows_, data.set, data.split, baseline_options());
   } catch (const RunError&) {  // of_split() reports it
@@ -158,45 +159,46 @@ BaselineOptions RunBaselines::baseline_options() const {
   return {.seed = resolved_.options.training.seed, .threads = run_.threads, .control = run_.control};
 }
 
-void RunBaselines::blend(const LoadedData& data, const Baselines& baselines, AllPredictions& predictions,
-                         const std::string& folder) {
-  const Shares shares = choose(resolved_.trainer.metric, data, baselines, predictions.parts[1]);
-  model_shares_ = shares.of_model;
-  const std::vector<std::int64_t> known = known_molecules(data.split);
+void RunBaselines::blend(const LoadedData& data, const Split& split, const Baselines& baselines,
+                         AllPredictions& predictions, const std::string& folder) {
+  const Shares shares = choose(resolved_.trainer.metric, data, split, baselines, predictions.parts[1]);
+  model_shares_ = shares.model;
+  const std::vector<std::int64_t> known = known_molecules(split);
   Partners partners;
   const auto predict_trees = [&](const std::vector<std::int64_t>& molecules) {
     return partners.trees ? tree_predictions(*partners.trees, *rows_, molecules, run_.threads) : std::vector<double>();
   };
   const auto predict_process = [&](const std::vector<std::int64_t>& molecules) {
     return partners.process ? process_predictions(*partners.process, *rows_, molecules, run_.threads,
-                                                  [this] { run_.control.stop_if_asked(); })
+                                                  [this] { run_.control.stop_if_requested(); })
                             : std::vector<double>();
   };
   // Predictions of the partner in use for the training, test and calibration set.
   const auto of_parts = [&](const auto& predict) {
-    return PartPredictions{predict(data.split.train), predict(data.split.test), predict(data.split.calibration)};
+    return PartPredictions{predict(split.train), predict(split.test), predict(split.calibration)};
   };
   PartPredictions of_trees, of_process;
   bool rejected = false;
   if (baselines.trees) {
     const auto use = [&](Trees trees) {
-      set_shares(shares.of_trees, trees.targets);
+      set_shares(shares.trees, trees.targets);
       partners.trees = std::move(trees);
       of_trees = of_parts(predict_trees);
     };
     use(refit_trees(baselines, *rows_, data.set, known, baseline_options()));
-    if (is_rejected(kTreesName, data, baselines.of_trees, of_trees)) use(*baselines.trees), rejected = true;
-    else knows_valid_ = true;
+    if (is_rejected(kTreesName, data, split, baselines.of_trees, of_trees)) use(*baselines.trees), rejected = true;
+    else trained_on_valid_ = true;
   }
   if (baselines.process) {
     const auto use = [&](GaussianProcess process) {
-      set_shares(shares.of_process, process.targets);
+      set_shares(shares.process, process.targets);
       partners.process.emplace(std::move(process));
       of_process = of_parts(predict_process);
     };
     use(refit_process(baselines, *rows_, data.set, known, baseline_options()));
-    if (is_rejected(kProcessName, data, baselines.of_process, of_process)) use(*baselines.process), rejected = true;
-    else knows_valid_ = true;
+    if (is_rejected(kProcessName, data, split, baselines.of_process, of_process))
+      use(*baselines.process), rejected = true;
+    else trained_on_valid_ = true;
   }
 
   partners.mix(of_trees[0], of_process[0], predictions.parts[0]);
@@ -222,10 +224,9 @@ void RunBaselines::blend(const LoadedData& data, const Baselines& baselines, All
                     (rejected ? "" : ", on which they are then trained too"));
 }
 
-bool RunBaselines::is_rejected(const std::string& name, const LoadedData& data, const PartPredictions& before,
-                               const PartPredictions& after) const {
-  const std::vector<double> train = targets_of(data.set, data.split.train),
-                            valid = targets_of(data.set, data.split.valid);
+bool RunBaselines::is_rejected(const std::string& name, const LoadedData& data, const Split& split,
+                               const PartPredictions& before, const PartPredictions& after) const {
+  const std::vector<double> train = targets_of(data.set, split.train), valid = targets_of(data.set, split.valid);
   const std::string why =
       why_refit_is_rejected(resolved_.trainer.metric, data.set.task, {before[0], before[1], after, train, valid});
   if (why.empty()) return false;
@@ -234,68 +235,70 @@ bool RunBaselines::is_rejected(const std::string& name, const LoadedData& data, 
   return true;
 }
 
-Baselines RunBaselines::make(const LoadedData& data, const std::vector<Split>& member_splits) const {
-  if (member_splits.empty()) return make_baselines(*rows_, data.set, data.split, baseline_options());
+Baselines RunBaselines::make(const LoadedData& data, const Split& split,
+                             const std::vector<Split>& member_splits) const {
+  if (member_splits.empty()) return make_baselines(*rows_, data.set, split, baseline_options());
   std::vector<Baselines> of_splits;
   for (const Split& member : member_splits)
     of_splits.push_back(make_baselines(*rows_, data.set, member, baseline_options()));
   const auto pool = [&](auto part_of) {
     std::vector<PartPredictions> parts;
     for (Baselines& one : of_splits) parts.push_back(std::move(part_of(one)));
-    return pooled(parts, member_splits, data.split);
+    return pooled(parts, member_splits, split);
   };
   // A partner that is missing for a member is dropped: it would have predictions for only some of the molecules.
   const bool trees = std::ranges::all_of(of_splits, [](const Baselines& one) { return one.trees.has_value(); });
   const bool process = std::ranges::all_of(of_splits, [](const Baselines& one) { return one.process.has_value(); });
-  Baselines made;
-  made.nearest = pool([](Baselines & one) -> auto& { return one.nearest; });
-  if (trees) made.of_trees = pool([](Baselines & one) -> auto& { return one.of_trees; });
-  if (process) made.of_process = pool([](Baselines & one) -> auto& { return one.of_process; });
+  Baselines result;
+  result.nearest = pool([](Baselines & one) -> auto& { return one.nearest; });
+  if (trees) result.of_trees = pool([](Baselines & one) -> auto& { return one.of_trees; });
+  if (process) result.of_process = pool([](Baselines & one) -> auto& { return one.of_process; });
   Baselines& last = of_splits.back();
-  if (trees) made.trees = std::move(last.trees);
-  if (process) made.process = std::move(last.process);
-  made.rounds = std::move(last.rounds);
-  made.notes = std::move(last.notes);
-  return made;
+  if (trees) result.trees = std::move(last.trees);
+  if (process) result.process = std::move(last.process);
+  result.rounds = std::move(last.rounds);
+  result.notes = std::move(last.notes);
+  return result;
 }
 
-std::vector<ComparedMethod> RunBaselines::of_split(LoadedData& data, const std::vector<Split>& member_splits,
-                                                   AllPredictions& predictions, const std::string& folder) {
-  partners_.clear(), model_shares_.clear(), knows_valid_ = false;
-  if (!wanted_) return {};
+std::vector<ComparedMethod> RunBaselines::of_split(LoadedData& data, const Split& split,
+                                                   const std::vector<Split>& member_splits, AllPredictions& predictions,
+                                                   const std::string& folder) {
+  partners_.clear(), model_shares_.clear(), trained_on_valid_ = false;
+  if (!enabled_) return {};
   assert(rows_);
   const auto begin = std::chrono::steady_clock::now();
   const bool blended = resolved_.options.training.blend == Switch::on;
   // If no blend was requested, an error here must not lose a trained model.
-  const bool asked = run_.options.training.blend == Switch::on;
-  const AllPredictions alone = predictions;
-  const std::vector<std::int64_t> known = known_molecules(data.split);
+  const bool requested = run_.options.training.blend == Switch::on;
+  const AllPredictions unblended = predictions;
+  const std::vector<std::int64_t> known = known_molecules(split);
   // One label that is wrong by a factor of 100 would distort least squares, and shares based on the mean loss.
   const ClippedLabels clipped(data.set, label_limits(data.set, known), known);
   try {
-    const Baselines made = make(data, member_splits);
-    for (const std::string& note : made.notes) run_.control.note(note);
-    std::vector<ComparedMethod> compared{{"nearest neighbour", "nearest_neighbour", made.nearest}};
-    if (made.trees) compared.push_back({kTreesName, "trees", made.of_trees});
-    if (made.process) compared.push_back({kProcessName, "gaussian_process", made.of_process});
-    if (blended && asked && !made.trees && !made.process)
+    const Baselines baselines = make(data, split, member_splits);
+    for (const std::string& note : baselines.notes) run_.control.note(note);
+    std::vector<ComparedMethod> compared{{"nearest neighbour", "nearest_neighbour", baselines.nearest}};
+    if (baselines.trees) compared.push_back({kTreesName, "trees", baselines.of_trees});
+    if (baselines.process) compared.push_back({kProcessName, "gaussian_process", baselines.of_process});
+    if (blended && requested && !baselines.trees && !baselines.process)
       throw UsageError("--blend: neither trees nor a Gaussian process can be fitted to this split");
-    if (blended && (made.trees || made.process)) {
+    if (blended && (baselines.trees || baselines.process)) {
       compared.push_back({"transformer alone", "transformer", predictions.parts, true});
-      blend(data, made, predictions, folder);
+      blend(data, split, baselines, predictions, folder);
     }
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     run_.control.note("Baselines took " + duration_text(seconds));
     return compared;
   } catch (const RunError& error) {  // from XGBoost or a matrix
-    if (asked) throw;
+    if (requested) throw;
     run_.control.warn(std::string("Baselines left out: ") + error.what());
   } catch (const std::bad_alloc&) {
-    if (asked) throw;
+    if (requested) throw;
     run_.control.warn("Baselines left out: not enough memory");
   }
-  predictions = alone;
-  partners_.clear(), model_shares_.clear(), knows_valid_ = false;
+  predictions = unblended;
+  partners_.clear(), model_shares_.clear(), trained_on_valid_ = false;
   return {};
 }
 

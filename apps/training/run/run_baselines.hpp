@@ -24,7 +24,7 @@ class RunBaselines {
   /// of_split(); if the first process throws, the others throw Stopped.
   BaselineSeconds prepare(const LoadedData& data);
 
-  /// Returns the baselines of `data.split` as columns of the report; none if they are off. Requires prepare(). With
+  /// Returns the baselines of `split` as columns of the report; none if they are off. Requires prepare(). With
   /// --blend, mixes `predictions` (of the model, or the mean over ensemble members) with those of the trees and the
   /// Gaussian process, and writes these two partners into `folder`, that of the run or the ensemble. The transformer
   /// alone then becomes a column. The shares are chosen on the validation set. Predictions for the validation set come
@@ -34,14 +34,14 @@ class RunBaselines {
   /// Fitting and choosing use labels clipped to the label_limits() of the training and validation set; `data` contains
   /// the clipped labels during the call. The log lists what was left out and why. Throws RunError, Stopped, and
   /// UsageError if a blend was requested but has no partner.
-  std::vector<ComparedMethod> of_split(LoadedData& data, const std::vector<Split>& member_splits,
+  std::vector<ComparedMethod> of_split(LoadedData& data, const Split& split, const std::vector<Split>& member_splits,
                                        AllPredictions& predictions, const std::string& folder);
 
   /// Shares [T] of the transformer in the predictions of the last split; empty = 1.
   const std::vector<double>& model_shares() const { return model_shares_; }
 
   /// True if a partner of the last split was also trained on its validation set.
-  bool knows_valid() const { return knows_valid_; }
+  bool trained_on_valid() const { return trained_on_valid_; }
 
   /// Partners in the blend of the last split, under their names in run.json; empty = no blend.
   const std::vector<std::string>& partners() const { return partners_; }
@@ -51,23 +51,23 @@ class RunBaselines {
   bool make_rows(const MoleculeSet& set);
   /// True, with the reason in the log, if the retrained partner is not used. `before`: predictions of the partner that
   /// was fitted to the training set; `after`: of the retrained one, for all sets except the validation set.
-  bool is_rejected(const std::string& name, const LoadedData& data, const PartPredictions& before,
+  bool is_rejected(const std::string& name, const LoadedData& data, const Split& split, const PartPredictions& before,
                    const PartPredictions& after) const;
-  void blend(const LoadedData& data, const Baselines& baselines, AllPredictions& predictions,
+  void blend(const LoadedData& data, const Split& split, const Baselines& baselines, AllPredictions& predictions,
              const std::string& folder);
-  /// Baselines of `data.split`, or pooled over the splits of all members, with the trees and the process of the last
+  /// Baselines of `split`, or pooled over the splits of all members, with the trees and the process of the last
   /// member.
-  Baselines make(const LoadedData& data, const std::vector<Split>& member_splits) const;
+  Baselines make(const LoadedData& data, const Split& split, const std::vector<Split>& member_splits) const;
   BaselineSeconds seconds_of_split(const LoadedData& data);
   BaselineOptions baseline_options() const;
 
   const TrainRun& run_;
   const ResolvedRun& resolved_;
-  bool wanted_ = false;
+  bool enabled_ = false;
   std::optional<FeatureRows> rows_;
   std::vector<std::string> partners_;
   std::vector<double> model_shares_;
-  bool knows_valid_ = false;
+  bool trained_on_valid_ = false;
 };
 
 }  // namespace molgraph

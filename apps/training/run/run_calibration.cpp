@@ -36,56 +36,57 @@ void Disagreement::scale(const Task& task, const std::vector<double>& shares) {
     for (std::size_t i = 0; i < rows->size(); ++i) (*rows)[i] *= of_outputs[i % of_outputs.size()];
 }
 
-RunCalibration RunCalibration::of_split(const LoadedData& data, AllPredictions& predictions,
+RunCalibration RunCalibration::of_split(const LoadedData& data, const Split& split, AllPredictions& predictions,
                                         const Disagreement& disagreement, std::int64_t members, bool pooled) {
-  RunCalibration made;
+  RunCalibration result;
   const MoleculeSet& set = data.set;
   const auto rows_of = [&](const std::vector<std::int64_t>& molecules, const std::vector<double>& predicted,
                            const std::vector<double>& deviation) {
     return PredictedRows{predicted, deviation, targets_of(set, molecules)};
   };
-  made.test_ = rows_of(data.split.test, predictions.parts[2], disagreement.test);
-  const bool apart = !data.split.calibration.empty();
-  if (!apart && data.split.valid.empty()) return made;
+  result.test_ = rows_of(split.test, predictions.parts[2], disagreement.test);
+  const bool has_calibration_set = !split.calibration.empty();
+  if (!has_calibration_set && split.valid.empty()) return result;
   Calibration calibration =
-      apart ? fit_calibration(set.task, CalibrationPart::calibration,
-                              {rows_of(data.split.calibration, predictions.calibration, disagreement.calibration)})
-            : fit_calibration(set.task, data.inner.empty() ? CalibrationPart::valid : CalibrationPart::inner_folds,
-                              {rows_of(data.split.valid, predictions.parts[1], disagreement.valid)}, !pooled);
+      has_calibration_set
+          ? fit_calibration(set.task, CalibrationPart::calibration,
+                            {rows_of(split.calibration, predictions.calibration, disagreement.calibration)})
+          : fit_calibration(set.task, data.inner.empty() ? CalibrationPart::valid : CalibrationPart::inner_folds,
+                            {rows_of(split.valid, predictions.parts[1], disagreement.valid)}, !pooled);
   calibration.members = members;
-  if (pooled && !apart && set.task.kind != TaskKind::regression)
-    made.notes_.emplace_back(
+  if (pooled && !has_calibration_set && set.task.kind != TaskKind::regression)
+    result.notes_.emplace_back(
         "Probabilities are not calibrated: each validation molecule is predicted by one model, but the run predicts "
         "the mean over models (--calibration-size sets molecules aside to calibrate this mean)");
-  else made.notes_ = calibration_notes(calibration, data.may_have_inner_folds);
+  else result.notes_ = calibration_notes(calibration, data.may_have_inner_folds);
   const auto outputs = static_cast<std::size_t>(set.task.num_outputs());
   predictions.for_each_row(outputs, [&](double* row) { apply_temperatures(calibration, row); });
-  made.calibration_ = std::move(calibration);
-  return made;
+  result.calibration_ = std::move(calibration);
+  return result;
 }
 
 RunCalibration RunCalibration::of_folds(const Task& task, const std::vector<Split>& folds,
                                         const std::vector<PredictedRows>& tests) {
-  RunCalibration made;
+  RunCalibration result;
   std::map<std::int64_t, int> tested;
   for (const Split& fold : folds)
     for (const std::int64_t molecule : fold.test) ++tested[molecule];
   if (const auto repeated = std::ranges::count_if(tested, [](const auto& one) { return one.second > 1; });
       repeated > 0) {
-    made.notes_.push_back("No intervals and no temperatures: the test sets of the splits share " +
-                          with_thousands(repeated) + (repeated == 1 ? " molecule" : " molecules") +
-                          ", whose errors would count more than once (CV+ requires disjoint test sets)");
-    return made;
+    result.notes_.push_back("No intervals and no temperatures: the test sets of the splits share " +
+                            with_thousands(repeated) + (repeated == 1 ? " molecule" : " molecules") +
+                            ", whose errors would count more than once (CV+ requires disjoint test sets)");
+    return result;
   }
-  made.calibration_ = fit_calibration(task, CalibrationPart::folds, tests);
-  made.calibration_->members = static_cast<std::int64_t>(tests.size());
-  made.notes_ = calibration_notes(*made.calibration_, false);
-  return made;
+  result.calibration_ = fit_calibration(task, CalibrationPart::folds, tests);
+  result.calibration_->members = static_cast<std::int64_t>(tests.size());
+  result.notes_ = calibration_notes(*result.calibration_, false);
+  return result;
 }
 
 bool RunCalibration::write(const std::string& folder) const {
   const std::string path = RunDirectory{folder}.calibration();
-  if (calibration_ && is_of_use(*calibration_)) {
+  if (calibration_ && has_effect(*calibration_)) {
     write_calibration(path, *calibration_);
     return true;
   }
@@ -115,15 +116,16 @@ std::optional<IntervalColumns> RunCalibration::test_intervals() const {
 
 std::string check_calibration_size(const LoadedData& data) {
   if (data.split.calibration.empty()) return {};
-  const std::vector<double> apart = targets_of(data.set, data.split.calibration),
+  const std::vector<double> calibration = targets_of(data.set, data.split.calibration),
                             rest = targets_of(data.set, data.split.train);
   const std::vector<std::string>& names = data.set.task.names;
   std::vector<std::string> few;
   constexpr double kMargin = 1.1;  // molecules are drawn at random, and some targets lack labels
   double needed = 1;               // share of the training set, for the target with the most labels
   for (std::size_t t = 0; t < names.size(); ++t) {
-    const std::int64_t here = count_labels(apart, t, names.size()), all = here + count_labels(rest, t, names.size());
-    if (here < kMinCalibrationLabels) few.push_back(names[t] + " (" + std::to_string(here) + ")");
+    const std::int64_t count = count_labels(calibration, t, names.size()),
+                       all = count + count_labels(rest, t, names.size());
+    if (count < kMinCalibrationLabels) few.push_back(names[t] + " (" + std::to_string(count) + ")");
     if (all > 0)
       needed = std::min(needed, kMargin * static_cast<double>(kMinCalibrationLabels) / static_cast<double>(all));
   }

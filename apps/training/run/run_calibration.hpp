@@ -25,11 +25,11 @@ struct Disagreement {
 
 class RunCalibration {
  public:
-  /// Calibrates on the calibration set of a split, if there is none on its validation set. Applies the temperatures to
+  /// Calibrates on the calibration set of `split`, if there is none on its validation set. Applies the temperatures to
   /// `predictions`, the uncalibrated predictions of the run. `pooled`: the validation set is pooled from several sets,
   /// each predicted by one model. There is then no temperature, because it would not be that of the members' mean.
-  static RunCalibration of_split(const LoadedData& data, AllPredictions& predictions, const Disagreement& disagreement,
-                                 std::int64_t members, bool pooled);
+  static RunCalibration of_split(const LoadedData& data, const Split& split, AllPredictions& predictions,
+                                 const Disagreement& disagreement, std::int64_t members, bool pooled);
   /// Calibrates on cross-validation: on the test set of each fold, predicted by its own model without a temperature.
   /// Contains no calibration if a molecule is in several test sets.
   static RunCalibration of_folds(const Task& task, const std::vector<Split>& folds,

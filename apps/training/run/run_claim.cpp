@@ -34,7 +34,7 @@ std::set<std::string> names_in(const fs::path& folder) {
   return names;
 }
 
-bool holds_weights(const std::string& folder) {
+bool contains_weights(const std::string& folder) {
   const RunDirectory directory{folder};
   std::error_code error;
   return fs::exists(directory.model(), error) || fs::exists(directory.last(), error);
@@ -64,7 +64,7 @@ void remove_temporaries(const fs::path& folder) {
     const fs::path path = folder / name;
     if (fs::is_directory(fs::symlink_status(path, ignored))) {
       if (name == "checkpoints" || name == "refit" || is_member(name)) remove_temporaries(path);
-    } else if (is_left_behind(name)) {
+    } else if (is_orphaned_temporary(name)) {
       fs::remove(path, ignored);
     }
   }
@@ -73,21 +73,21 @@ void remove_temporaries(const fs::path& folder) {
 /// Creates the folder. Returns the topmost folder that was created; "" = none.
 std::string make_folder(const std::string& folder) {
   std::error_code error;
-  fs::path made;
+  fs::path created;
   for (fs::path at = fs::path(folder); !at.empty() && !fs::exists(at, error) && !error; at = at.parent_path())
-    made = at;
+    created = at;
   fs::create_directories(folder, error);
   if (!error && !fs::is_directory(folder, error)) error = std::make_error_code(std::errc::not_a_directory);
   if (error) {
     const std::string reason = error.message();
-    for (fs::path at = folder; !made.empty() && at.string().size() >= made.string().size(); at = at.parent_path())
+    for (fs::path at = folder; !created.empty() && at.string().size() >= created.string().size(); at = at.parent_path())
       fs::remove(at, error);
     throw FileError(shortened(folder) + ": cannot be created: " + reason);
   }
-  return made.string();
+  return created.string();
 }
 
-std::string this_process() {
+std::string process_description() {
   std::array<char, 256> host{};
   ::gethostname(host.data(), host.size() - 1);
   std::ifstream file("/proc/self/cmdline", std::ios::binary);
@@ -116,7 +116,7 @@ int lock(const std::string& folder, const RunControl& control) {
     }, named{};
     if (::fstat(file, &opened) == 0 && ::stat(path.c_str(), &named) == 0 && opened.st_dev == named.st_dev &&
         opened.st_ino == named.st_ino) {
-      const std::string text = this_process() + "\n";
+      const std::string text = process_description() + "\n";
       if (::ftruncate(file, 0) != 0 || ::write(file, text.data(), text.size()) < 0) {
         const std::string reason = std::strerror(errno);
         ::unlink(path.c_str());
@@ -139,33 +139,33 @@ bool is_killed_start(const std::string& folder) {
 
 }  // namespace
 
-bool holds_a_run(const std::string& folder) {
-  if (holds_weights(folder)) return true;
+bool contains_run(const std::string& folder) {
+  if (contains_weights(folder)) return true;
   const std::set<std::string> names = names_in(folder);
   return std::any_of(names.begin(), names.end(),
-                     [&](const std::string& name) { return is_member(name) && holds_weights(folder + "/" + name); });
+                     [&](const std::string& name) { return is_member(name) && contains_weights(folder + "/" + name); });
 }
 
 RunClaim::RunClaim(const std::string& folder, bool resume, const RunControl& control)
-    : folder_(folder), made_(make_folder(folder)) {
-  before_ = names_in(folder);
+    : folder_(folder), created_(make_folder(folder)) {
+  initial_names_ = names_in(folder);
   try {
     lock_ = lock(folder, control);
     if (resume) {
-      goes_on_ = fs::exists(RunDirectory{folder}.config());
-      if (!goes_on_ && holds_a_run(folder)) {
+      resumes_ = fs::exists(RunDirectory{folder}.config());
+      if (!resumes_ && contains_run(folder)) {
         throw UsageError(folder +
                          " contains weights but no config.toml, so there is no training to resume; choose another " +
                          "--output-dir, for example with --from " + folder);
       }
-      if (goes_on_) remove_temporaries(folder);
-    } else if (holds_a_run(folder)) {
+      if (resumes_) remove_temporaries(folder);
+    } else if (contains_run(folder)) {
       throw UsageError(folder +
                        " already contains a run; choose another --output-dir, or resume with molgraph-train --resume");
     } else if (is_killed_start(folder)) {
       control.note(folder + ": removing the files of an earlier start that wrote no checkpoint");
       remove_start(folder, {});
-      before_ = names_in(folder);
+      initial_names_ = names_in(folder);
     } else if (fs::exists(RunDirectory{folder}.config())) {
       throw UsageError(folder + " has a config.toml that belongs to no run; choose another --output-dir");
     }
@@ -175,20 +175,20 @@ RunClaim::RunClaim(const std::string& folder, bool resume, const RunControl& con
       ::close(lock_);
     }
     std::error_code ignored;
-    if (!made_.empty()) fs::remove(folder, ignored);
+    if (!created_.empty()) fs::remove(folder, ignored);
     throw;
   }
-  before_.erase("training.lock");
+  initial_names_.erase("training.lock");
 }
 
 RunClaim::~RunClaim() {
   std::error_code ignored;
-  const bool failed = !goes_on_ && !holds_a_run(folder_);
-  if (failed) remove_start(folder_, before_);
+  const bool failed = !resumes_ && !contains_run(folder_);
+  if (failed) remove_start(folder_, initial_names_);
   ::unlink(RunDirectory{folder_}.lock().c_str());
   ::close(lock_);
-  if (!failed || made_.empty()) return;
-  for (fs::path at = folder_; at.string().size() >= made_.size() && fs::remove(at, ignored); at = at.parent_path()) {
+  if (!failed || created_.empty()) return;
+  for (fs::path at = folder_; at.string().size() >= created_.size() && fs::remove(at, ignored); at = at.parent_path()) {
   }
 }
 

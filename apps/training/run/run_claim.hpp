@@ -18,7 +18,7 @@ class RunInUse : public UsageError {
 
 /// True if the folder contains weights or a checkpoint, of one model or of a member: --resume can continue from them or
 /// molgraph-score can use them.
-bool holds_a_run(const std::string& folder);
+bool contains_run(const std::string& folder);
 
 /// Creates the folder if it does not exist and locks it: flock on FOLDER/training.lock, which contains a description of
 /// the process. The operating system releases the lock when the process ends in any way; the destructor removes the
@@ -37,9 +37,9 @@ class RunClaim {
   const std::string& folder() const { return folder_; }
 
  private:
-  std::string folder_, made_;     ///< made_: the topmost folder that was created
-  std::set<std::string> before_;  ///< file names in the folder at the start
-  bool goes_on_ = false;          ///< resumes an earlier start, whose files are kept
+  std::string folder_, created_;         ///< created_: the topmost folder that was created
+  std::set<std::string> initial_names_;  ///< file names in the folder at the start
+  bool resumes_ = false;                 ///< resumes an earlier start, whose files are kept
   int lock_ = -1;
 };
 

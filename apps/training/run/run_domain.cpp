@@ -30,8 +30,8 @@ constexpr std::int64_t kMoleculesPerPiece = 16;
 
 /// Weights of the model that computes the embeddings.
 std::string first_model(const std::string& folder) {
-  const RunDirectory own{folder}, first{folder + "/model_0"};
-  return fs::exists(own.model()) ? own.model() : first.model();
+  const RunDirectory directory{folder}, first{folder + "/model_0"};
+  return fs::exists(directory.model()) ? directory.model() : first.model();
 }
 
 /// Axes of the largest variance (principal components) of `rows` [n, width]; sets center and projection.
@@ -40,8 +40,8 @@ void project(const std::vector<float>& rows, DomainSpace& space) {
   const torch::NoGradGuard no_gradients;
   const torch::Tensor all = torch::from_blob(const_cast<float*>(rows.data()),
                                              {static_cast<std::int64_t>(rows.size()) / width, width}, torch::kFloat32);
-  const torch::Tensor center = all.mean(0), apart = all - center;
-  const torch::Tensor vectors = std::get<1>(torch::linalg_eigh(apart.t().mm(apart).to(torch::kFloat64)));
+  const torch::Tensor center = all.mean(0), centered = all - center;
+  const torch::Tensor vectors = std::get<1>(torch::linalg_eigh(centered.t().mm(centered).to(torch::kFloat64)));
   const torch::Tensor largest = vectors.narrow(1, width - axes, axes).t().to(torch::kFloat32).contiguous();
   space.center.assign(center.data_ptr<float>(), center.data_ptr<float>() + width);
   space.projection.assign(largest.data_ptr<float>(), largest.data_ptr<float>() + axes * width);
@@ -54,8 +54,9 @@ DomainSpace space_of(const std::vector<float>& rows, std::size_t width) {
   const std::size_t axes = space.projection.empty() ? width : kMaxDomainAxes;
   std::vector<float> largest(axes, 0);
   for (std::size_t first = 0; first < rows.size(); first += width)
-    for (std::size_t a = 0; a < axes; ++a) largest[a] = std::max(largest[a], std::abs(space.along(&rows[first], a)));
-  for (const float most : largest) space.step.push_back(most > 0 ? most / kMaxQuantised : 1.0F);
+    for (std::size_t a = 0; a < axes; ++a)
+      largest[a] = std::max(largest[a], std::abs(space.coordinate(&rows[first], a)));
+  for (const float value : largest) space.step.push_back(value > 0 ? value / kMaxQuantised : 1.0F);
   return space;
 }
 
@@ -78,9 +79,9 @@ std::vector<float> own_distances(const Domain& domain, int threads) {
 }
 
 /// Builds a domain from batches of molecules.
-class DomainMaker {
+class DomainBuilder {
  public:
-  DomainMaker(const TrainRun& run, const std::string& weights, const FeaturizerOptions& featurizer)
+  DomainBuilder(const TrainRun& run, const std::string& weights, const FeaturizerOptions& featurizer)
       : run_(run), predictor_({weights}, {.threads = run.threads, .limits = limits(), .device = run.device}),
         featurizer_(without_descriptors(featurizer), limits(), {.fingerprint = true}) {}
 
@@ -91,7 +92,7 @@ class DomainMaker {
     std::vector<FingerprintBits> bits(smiles.size());
     std::vector<std::vector<std::uint8_t>> kinds(smiles.size());
     std::vector<std::vector<std::uint64_t>> rings(smiles.size());
-    std::vector<bool> placed(smiles.size());
+    std::vector<bool> added(smiles.size());
     parallel_for(static_cast<std::int64_t>(smiles.size()), kMoleculesPerPiece, run_.threads,
                  [&](std::int64_t begin, std::int64_t end) {
                    for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
@@ -105,14 +106,14 @@ class DomainMaker {
                    }
                  });
     for (std::size_t i = 0; i < smiles.size(); ++i) {
-      placed[i] = embeddings[i].status == RowStatus::ok && !kinds[i].empty();
-      if (!placed[i]) continue;
+      added[i] = embeddings[i].status == RowStatus::ok && !kinds[i].empty();
+      if (!added[i]) continue;
       rows_.insert(rows_.end(), embeddings[i].values.begin(), embeddings[i].values.end());
       domain_.bits.push_back(bits[i]);
       kinds_.insert(kinds[i].begin(), kinds[i].end());
       rings_.insert(rings[i].begin(), rings[i].end());
     }
-    return placed;
+    return added;
   }
 
   Domain finish() {
@@ -120,8 +121,8 @@ class DomainMaker {
     domain_.space = space_of(rows_, width);
     domain_.embeddings.resize(domain_.size() * domain_.space.axes());
     for (std::size_t i = 0; i < domain_.size(); ++i)
-      domain_.space.stored(std::span(rows_).subspan(i * width, width),
-                           domain_.embeddings.data() + i * domain_.space.axes());
+      domain_.space.quantise(std::span(rows_).subspan(i * width, width),
+                             domain_.embeddings.data() + i * domain_.space.axes());
     domain_.atom_kinds.assign(kinds_.begin(), kinds_.end());
     domain_.ring_systems.assign(rings_.begin(), rings_.end());
     if (domain_.size() > 0) domain_.own_distances = own_distances(domain_, run_.threads);
@@ -150,14 +151,14 @@ std::vector<std::int64_t> learned_molecules(const Split& split, bool with_valid)
   return with_valid ? known_molecules(split) : split.train;
 }
 
-bool keeps_domain(const TrainRun& run, std::int64_t molecules) {
+bool stores_domain(const TrainRun& run, std::int64_t molecules) {
   return run.options.training.domain && molecules <= kMaxDomainMolecules && !is_pretraining(run.options);
 }
 
 void write_run_domain(const TrainRun& run, const std::string& folder, const MoleculeSet& set,
                       const std::vector<std::int64_t>& learned) {
   const std::string path = RunDirectory{folder}.domain();
-  if (!keeps_domain(run, std::ssize(learned))) {
+  if (!stores_domain(run, std::ssize(learned))) {
     if (run.options.training.domain && std::ssize(learned) > kMaxDomainMolecules)
       run.control.note("No applicability domain for molgraph-score --domain: more than " +
                        with_thousands(kMaxDomainMolecules) + " training molecules");
@@ -169,18 +170,18 @@ void write_run_domain(const TrainRun& run, const std::string& folder, const Mole
     fs::remove(path);
     return;
   }
-  DomainMaker maker(run, first_model(folder), set.featurizer);
+  DomainBuilder builder(run, first_model(folder), set.featurizer);
   std::vector<std::int64_t> kept;
   {
     const WorkInProgress work(run.control, kDomainWork, "molecules", std::ssize(learned));
     for (std::size_t first = 0; first < learned.size(); first += kMoleculesAtOnce) {
-      run.control.stop_if_asked();
+      run.control.stop_if_requested();
       std::vector<std::string> smiles;
       const std::size_t end = std::min(learned.size(), first + kMoleculesAtOnce);
       for (std::size_t k = first; k < end; ++k) smiles.push_back(set.smiles[static_cast<std::size_t>(learned[k])]);
-      const std::vector<bool> placed = maker.add(smiles);
+      const std::vector<bool> added = builder.add(smiles);
       for (std::size_t k = first; k < end; ++k)
-        if (placed[k - first]) kept.push_back(learned[k]);
+        if (added[k - first]) kept.push_back(learned[k]);
       work.advance(static_cast<std::int64_t>(end), std::ssize(learned));
     }
   }
@@ -188,7 +189,7 @@ void write_run_domain(const TrainRun& run, const std::string& folder, const Mole
     fs::remove(path);
     return;
   }
-  Domain domain = maker.finish();
+  Domain domain = builder.finish();
   const bool labels = run.options.training.domain_labels;
   if (labels) {
     domain.labels.emplace();

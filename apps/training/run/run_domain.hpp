@@ -15,9 +15,9 @@ inline constexpr std::int64_t kMaxDomainMolecules = 200'000;
 
 /// True if a run that is trained on `molecules` molecules stores an applicability domain. False with --no-domain and in
 /// pre-training.
-bool keeps_domain(const TrainRun& run, std::int64_t molecules);
+bool stores_domain(const TrainRun& run, std::int64_t molecules);
 
-/// Writes domain.safetensors into the run's folder and logs what it contains. Without a domain (keeps_domain()),
+/// Writes domain.safetensors into the run's folder and logs what it contains. Without a domain (stores_domain()),
 /// removes an existing file. `learned`: the molecules that any model or partner of the run was trained on. Distances
 /// are those of the first model, whose weights must exist. Throws Stopped.
 void write_run_domain(const TrainRun& run, const std::string& folder, const MoleculeSet& set,

@@ -24,8 +24,8 @@ NodeMean node_mean(const NodeRows& rows, const MoleculeSet& set, const std::vect
       const std::array graph{set.graph(train[static_cast<std::size_t>(k)])};
       const std::array<std::int64_t, 1> row{0};
       const PackOptions options{.inputs = graph[0].num_inputs};
-      const std::vector<double> own = rows.of(pack(graph, row, options), 0);
-      for (std::size_t i = 0; i < own.size(); ++i) sum[i % rows.width()] += own[i];
+      const std::vector<double> values = rows.of(pack(graph, row, options), 0);
+      for (std::size_t i = 0; i < values.size(); ++i) sum[i % rows.width()] += values[i];
     }
   });
   NodeMean mean{std::vector<double>(rows.width()), count, 0};

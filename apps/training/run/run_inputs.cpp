@@ -40,18 +40,18 @@ LoadedData load(const TrainRun& run, const std::optional<StartingPoint>& start) 
     };
   }
   return load_data(load, [&](std::int64_t done, std::int64_t total) {
-    run.control.stop_if_asked();
+    run.control.stop_if_requested();
     work.advance(done, total);
   });
 }
 
-void tell(const LoadedData& data, const RunControl& control) {
+void log_data(const LoadedData& data, const RunControl& control) {
   const MoleculeSet& set = data.set;
-  const std::size_t apart = data.split.calibration.size();
+  const std::size_t calibration = data.split.calibration.size();
   control.note(text("%s molecules (%zu rejected), split %s: %zu train, %zu valid, %zu test",
                     with_thousands(set.size()).c_str(), set.rejected.size(), data.split_name.c_str(),
                     data.split.train.size(), data.split.valid.size(), data.split.test.size()) +
-               (apart > 0 ? text(", %zu calibration", apart) : ""));
+               (calibration > 0 ? text(", %zu calibration", calibration) : ""));
   std::vector<std::string> targets;
   for (std::size_t t = 0; t < set.task.names.size(); ++t) {
     targets.push_back(set.task.names[t] + (set.task.units[t].empty() ? "" : " [" + set.task.units[t] + "]") +
@@ -66,12 +66,12 @@ void tell(const LoadedData& data, const RunControl& control) {
 }
 
 LoadedData load_together(const TrainRun& run, const std::optional<StartingPoint>& start) {
-  const bool named = !is_own_table(run.options), goes_first = run.processes->place().local_rank == 0;
-  if (!named || run.processes->alone()) return load(run, start);
+  const bool named = !is_own_table(run.options), loads_first = run.processes->info().local_rank == 0;
+  if (!named || run.processes->is_single()) return load(run, start);
   LoadedData data;
-  if (goes_first) data = load(run, start);
+  if (loads_first) data = load(run, start);
   run.processes->wait();
-  if (!goes_first) data = load(run, start);
+  if (!loads_first) data = load(run, start);
   return data;
 }
 
@@ -83,21 +83,21 @@ std::optional<StartingPoint> starting_point(const TrainOptions& options) {
   const std::string file = is_path(from) ? model_file_of(from) : shipped_weights();
   if (file.empty()) throw FileError("--from pretrained: molgraph was installed without its pre-trained weights");
   StartingPoint start{file, read_model_config(read_model_file(file), file)};
-  const auto demand = [&](const char* flag, const auto& asked, const auto& own) {
-    if (!asked || *asked == own) return;
-    throw UsageError(flag + (" " + std::string(to_string(*asked))) + " contradicts " + from +
-                     " (--from), which was trained on " + std::string(to_string(own)));
+  const auto require_same = [&](const char* flag, const auto& requested, const auto& trained) {
+    if (!requested || *requested == trained) return;
+    throw UsageError(flag + (" " + std::string(to_string(*requested))) + " contradicts " + from +
+                     " (--from), which was trained on " + std::string(to_string(trained)));
   };
-  const FeaturizerOptions& own = start.config.featurizer;
-  demand("--features", options.data.features, own.features);
-  if (!is_pretrained(start.config)) demand("--standardize", options.data.standardize, own.standardize);
+  const FeaturizerOptions& start_options = start.config.featurizer;
+  require_same("--features", options.data.features, start_options.features);
+  if (!is_pretrained(start.config)) require_same("--standardize", options.data.standardize, start_options.standardize);
   return start;
 }
 
 LoadedData load_run_data(const TrainRun& run, const std::optional<StartingPoint>& start) {
   LoadedData data = load_together(run, start);
   if (is_pretraining(run.options)) learn_inputs(data, run.options.training.labels);
-  tell(data, run.control);
+  log_data(data, run.control);
   return data;
 }
 

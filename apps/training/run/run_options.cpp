@@ -46,7 +46,7 @@ bool is_small_table(const LoadedData& data) {
 
 /// Sets architecture, encoding, size and gate if they are not given.
 void choose_architecture(ModelSettings& m, const TrainingDefaults& defaults, bool small_table) {
-  if (small_table && m.size.empty() && m.recipe.empty() && !m.layers) m.layers = kLayersOfSmallTable;
+  if (small_table && m.size.empty() && m.recipe.empty() && !m.layers) m.layers = kSmallTableLayers;
   if (m.gate.use == Switch::automatic)
     m.gate.use = m.architecture == nullptr && m.encoding == nullptr ? Switch::on : Switch::off;
   if (m.architecture == nullptr && m.encoding != nullptr)
@@ -100,13 +100,13 @@ std::shared_ptr<const InputScaling> training_scaling(const MoleculeSet& set, con
 }
 
 /// Model options of --from, with the options that may differ.
-ModelOptions model_from(const ModelConfig& start, const ModelSettings& m, const FeaturizerOptions& of_data) {
-  FeaturizerOptions graphs = of_data;  // descriptors belong to the head, which may be new
+ModelOptions model_from(const ModelConfig& start, const ModelSettings& m, const FeaturizerOptions& data_options) {
+  FeaturizerOptions graphs = data_options;  // descriptors belong to the head, which may be new
   graphs.descriptors = start.featurizer.descriptors;
   if (is_pretrained(start)) graphs.standardize = start.featurizer.standardize;
   if (!(graphs == start.featurizer)) {
     throw UsageError("the run given with --from requires \"" + start.featurizer.canonical_text() +
-                     "\", but the data have \"" + of_data.canonical_text() + "\"");
+                     "\", but the data have \"" + data_options.canonical_text() + "\"");
   }
   ModelOptions model = start.model;
   GateOptions& gate = model.encoder.gate;
@@ -196,13 +196,13 @@ std::int64_t batch_size_for(std::int64_t molecules) {
 
 std::int64_t automatic_epochs(Quality quality, bool computed, bool has_valid, bool only_classes) {
   const std::int64_t share = quality == Quality::fast ? kFastShare : 1;
-  if (!computed) return (only_classes ? kEpochsOfClasses : kEpochsOfNumbers) / share;
-  return (has_valid ? kMaxEpochsOfComputed : kEpochsWithoutValidation) / share;
+  if (!computed) return (only_classes ? kClassEpochs : kRegressionEpochs) / share;
+  return (has_valid ? kMaxComputedEpochs : kEpochsWithoutValidation) / share;
 }
 
-/// Resolves epochs, steps, warm-up (1/`warm` of all steps) and patience. `count`: training molecules.
+/// Resolves epochs, steps, warm-up (1/`warmup_divisor` of all steps) and patience. `count`: training molecules.
 void resolve_schedule(TrainingSettings& t, const TrainingDefaults& defaults, std::int64_t count, bool has_valid,
-                      bool only_classes, std::int64_t warm) {
+                      bool only_classes, std::int64_t warmup_divisor) {
   if (!t.batch_size) t.batch_size = defaults.batch_size > 0 ? defaults.batch_size : batch_size_for(count);
   const std::int64_t batch = *t.batch_size, per_epoch = (count + batch - 1) / batch;
   const bool automatic = !t.epochs && !t.steps;
@@ -220,26 +220,26 @@ void resolve_schedule(TrainingSettings& t, const TrainingDefaults& defaults, std
                      " update steps, more than the maximum of " + with_thousands(kMaxSteps));
   }
 
-  const std::int64_t warmup = t.warmup_epochs ? *t.warmup_epochs * per_epoch : steps / warm;
+  const std::int64_t warmup = t.warmup_epochs ? *t.warmup_epochs * per_epoch : steps / warmup_divisor;
   if (t.warmup_epochs && t.warmup_steps && *t.warmup_steps != std::min(warmup, steps)) {
     throw UsageError("give either --warmup-steps or --warmup-epochs: " + std::to_string(*t.warmup_epochs) +
                      " epochs are " + std::to_string(std::min(warmup, steps)) + " steps, not " +
                      std::to_string(*t.warmup_steps));
   }
   t.warmup_steps = std::min(t.warmup_steps.value_or(warmup), steps);
-  if (!t.patience) t.patience = automatic && defaults.computed ? kPatienceOfComputed : 0;
+  if (!t.patience) t.patience = automatic && defaults.computed ? kComputedPatience : 0;
   if (!has_valid) t.patience = 0;
 }
 
-void resolve_training(TrainingSettings& t, const LoadedData& data, bool pretraining) {
+void resolve_training(TrainingSettings& t, const LoadedData& data, const Split& split, bool pretraining) {
   const TaskKind kind = data.set.task.kind;
-  const auto count = static_cast<std::int64_t>(data.split.train.size());
+  const auto count = static_cast<std::int64_t>(split.train.size());
   if (count == 0) throw DataError("the training set is empty: it has no usable molecule");
   if (!t.loss) t.loss = default_loss(kind, t.metric);  // before t.metric gets its default
   check_loss(*t.loss, kind);
   if (!t.metric) t.metric = data.metric.empty() ? default_metric(kind) : metric_from_string(data.metric);
   if (!pretraining || *t.metric != Metric::loss) check_metric(*t.metric, kind);
-  resolve_schedule(t, data.training, count, !data.split.valid.empty(), !data.set.task.has(TaskKind::regression),
+  resolve_schedule(t, data.training, count, !split.valid.empty(), !data.set.task.has(TaskKind::regression),
                    pretraining ? kPretrainingWarmup : kWarmup);
 }
 
@@ -328,8 +328,8 @@ LoadOptions to_load_options(const TrainOptions& o, int threads) {
   load.min_member_splits = static_cast<int>(members_of(o));
   load.split_sizes = d.split_sizes, load.calibration_share = d.calibration_size;
   if (load.corpus)
-    load.split_sizes_of = [asked = d.split_sizes](std::int64_t molecules) {
-      return corpus_split_sizes(asked, molecules);
+    load.split_sizes_of = [requested = d.split_sizes](std::int64_t molecules) {
+      return corpus_split_sizes(requested, molecules);
     };
   load.limit = d.limit;
   load.seed = o.training.seed;
@@ -337,62 +337,63 @@ LoadOptions to_load_options(const TrainOptions& o, int threads) {
   return load;
 }
 
-ResolvedRun resolve(const TrainOptions& asked, const LoadedData& data, const ModelConfig* start,
+ResolvedRun resolve(const TrainOptions& requested, const LoadedData& data, const ModelConfig* start,
                     const NamedFlags& named) {
-  check_values(asked);
+  check_values(requested);
   ResolvedRun run;
-  run.options = asked;
+  run.options = requested;
   run.model = resolve_model(run.options, data, start, named);
   run.keeps_head = start != nullptr && keeps_head(*start, run.model, data, run.options.model);
   check_training_flags(run.options, named, data, start);
-  const bool pretraining = is_pretraining(asked);
-  if (pretraining) run.options.data.split_sizes = corpus_split_sizes(asked.data.split_sizes, data.set.size());
+  const bool pretraining = is_pretraining(requested);
+  if (pretraining) run.options.data.split_sizes = corpus_split_sizes(requested.data.split_sizes, data.set.size());
   TrainingSettings& t = run.options.training;
   if (pretraining && !t.steps && !t.epochs) {
     const auto count = static_cast<std::int64_t>(data.split.train.size());
     t.steps = default_steps(count, t.batch_size.value_or(batch_size_for(count)));
   }
-  resolve_training(t, data, pretraining);
+  resolve_training(t, data, data.split, pretraining);
   resolve_quality(run.options, data);
   run.trainer = trainer_options(run.options, data, data.split);
   return run;
 }
 
-ResolvedRun for_fold(const ResolvedRun& run, const LoadedData& data) {
+ResolvedRun for_fold(const ResolvedRun& run, const LoadedData& data, const Split& split) {
   ResolvedRun fold = run;
   if (fold.model.model.input_scaling && !fold.keeps_head)
-    fold.model.model.input_scaling = training_scaling(data.set, data.split);
+    fold.model.model.input_scaling = training_scaling(data.set, split);
   TrainingSettings& t = fold.options.training;
   t.steps.reset();
   if (t.warmup_epochs) t.warmup_steps.reset();
-  resolve_training(t, data, false);
-  fold.trainer = trainer_options(fold.options, data, data.split);
+  resolve_training(t, data, split, false);
+  fold.trainer = trainer_options(fold.options, data, split);
   return fold;
 }
 
-ResolvedRun for_refit(const ResolvedRun& run, const LoadedData& data, const Split& split, std::int64_t epochs) {
-  ResolvedRun refit = run;
-  if (refit.model.model.input_scaling && !refit.keeps_head)
-    refit.model.model.input_scaling = training_scaling(data.set, split);
-  refit.trainer = trainer_options(refit.options, data, split);
-  TrainerOptions& t = refit.trainer;
+ResolvedRun for_refit(const ResolvedRun& run, const LoadedData& data, const Split& split, const Split& refit,
+                      std::int64_t epochs) {
+  ResolvedRun second = run;
+  if (second.model.model.input_scaling && !second.keeps_head)
+    second.model.model.input_scaling = training_scaling(data.set, refit);
+  second.trainer = trainer_options(second.options, data, refit);
+  TrainerOptions& t = second.trainer;
   const auto updates = [&](const Split& of) {  // in an epoch
     return (static_cast<std::int64_t>(of.train.size()) + t.batch_size - 1) / t.batch_size;
   };
-  const auto stretched = [&](std::int64_t steps) { return steps * updates(split) / updates(data.split); };
+  const auto stretched = [&](std::int64_t steps) { return steps * updates(refit) / updates(split); };
   t.total_steps = stretched(t.total_steps);
   t.warmup_steps = stretched(t.warmup_steps);
   t.epochs = epochs;
   t.patience = 0;
-  return refit;
+  return second;
 }
 
-ResolvedRun for_member(const ResolvedRun& run, const LoadedData& data, std::int64_t member) {
+ResolvedRun for_member(const ResolvedRun& run, const LoadedData& data, const Split& split, std::int64_t member) {
   ResolvedRun one = run;
   one.options.training.seed += static_cast<std::uint64_t>(member);
   one.options.training.ensemble_size = 1;
   one.options.training.member_splits = Switch::off, one.options.training.out_of_fold = Switch::off;
-  one.trainer = trainer_options(one.options, data, data.split);
+  one.trainer = trainer_options(one.options, data, split);
   return one;
 }
 

@@ -18,9 +18,9 @@ class RunPlan {
   /// first two arguments.
   RunPlan(const TrainRun& run, const ResolvedRun& resolved, const LoadedData& data, const BaselineSeconds& baselines);
 
-  bool told() const { return told_; }
+  bool logged() const { return logged_; }
   /// Passes the plan to the run's control and logs the estimated duration, given the seconds per update.
-  void tell(double step_seconds);
+  void log(double step_seconds);
 
  private:
   struct Work {
@@ -35,14 +35,14 @@ class RunPlan {
   void add_predictions(const Split& split);
   void add_baselines(std::size_t splits);
   void add_domain(std::int64_t molecules);
-  std::string estimate(const std::vector<PlannedWork>& works, double step_seconds) const;
+  std::string estimate(const std::vector<PlannedWork>& planned, double step_seconds) const;
 
   const TrainRun& run_;
   const ResolvedRun& resolved_;
   const BaselineSeconds baselines_;
-  const std::int64_t updates_of_epoch_;  ///< of resolved_.trainer
-  std::vector<Work> works_;
-  bool told_ = false;
+  const std::int64_t updates_per_epoch_;  ///< of resolved_.trainer
+  std::vector<Work> all_work_;
+  bool logged_ = false;
 };
 
 }  // namespace molgraph

@@ -16,32 +16,33 @@ namespace molgraph {
 namespace {
 
 MethodResults results_of(const std::string& name, const TrainRun& run, const ResolvedRun& resolved,
-                         const LoadedData& data, const PartPredictions& predictions, std::size_t first_part = 0) {
+                         const LoadedData& data, const Split& split, const PartPredictions& predictions,
+                         std::size_t first_part = 0) {
   MethodResults results{.name = name};
   for (std::size_t p = first_part; p < kParts; ++p) {
-    const std::vector<std::int64_t>& part = *parts_of(data.split)[p];
+    const std::vector<std::int64_t>& part = *parts_of(split)[p];
     if (part.empty() || !is_measured(data, p) || predictions[p].empty()) continue;
-    run.control.stop_if_asked();
+    run.control.stop_if_requested();
     results.parts[p] = measure(data.set.task, predictions[p], targets_of(data.set, part),
                                {.seed = resolved.options.training.seed, .threads = run.threads});
   }
   return results;
 }
 
-ReportRecord record_of(const TrainRun& run, const ResolvedRun& resolved, const LoadedData& data,
+ReportRecord record_of(const TrainRun& run, const ResolvedRun& resolved, const LoadedData& data, const Split& split,
                        const SplitReportInputs& inputs) {
   ReportRecord record{.members = inputs.members, .recipe = inputs.recipe, .censored = data.censored};
-  record.shared = shared_molecules(data.set, data.split, run.threads).count;
+  record.shared = shared_molecules(data.set, split, run.threads).count;
   if (!data.set.computed_targets.empty()) return record;  // descriptors of a corpus: no evaluation
-  record.methods.push_back(results_of("this run", run, resolved, data, inputs.predictions.parts));
+  record.methods.push_back(results_of("this run", run, resolved, data, split, inputs.predictions.parts));
   PartPredictions mean;
-  for (std::size_t p = 0; p < kParts; ++p) mean[p] = mean_predictions(data, parts_of(data.split)[p]->size());
-  record.methods.push_back(results_of("mean predictor", run, resolved, data, mean));
+  for (std::size_t p = 0; p < kParts; ++p) mean[p] = mean_predictions(data, split, parts_of(split)[p]->size());
+  record.methods.push_back(results_of("mean predictor", run, resolved, data, split, mean));
   for (const ComparedMethod& method : inputs.compared)
-    record.methods.push_back(results_of(method.name, run, resolved, data, method.predictions));
+    record.methods.push_back(results_of(method.name, run, resolved, data, split, method.predictions));
   record.valid.deviation = inputs.disagreement.valid;
   record.test.deviation = inputs.disagreement.test;
-  add_similarities(data.set, data.split, resolved.options.training.seed, run.threads, record);
+  add_similarities(data.set, split, resolved.options.training.seed, run.threads, record);
   return record;
 }
 
@@ -69,20 +70,22 @@ void make_report(const TrainRun& run, const std::string& folder, const Make& mak
 }  // namespace
 
 std::vector<MethodResults> results_of_members(const TrainRun& run, const ResolvedRun& resolved, const LoadedData& data,
-                                              const std::vector<AllPredictions>& models, bool same_parts) {
+                                              const Split& split, const std::vector<AllPredictions>& models,
+                                              bool same_parts) {
   std::vector<MethodResults> members;
   if (models.size() < 2 || !resolved.options.training.report || !data.set.computed_targets.empty()) return members;
-  const std::size_t judged = data.split.test.empty() ? 1 : 2;
-  for (std::size_t m = 0; m < models.size() && (same_parts || judged == 2); ++m)
-    members.push_back(results_of("model_" + std::to_string(m), run, resolved, data, models[m].parts, judged));
+  const std::size_t first_part = split.test.empty() ? 1 : 2;
+  for (std::size_t m = 0; m < models.size() && (same_parts || first_part == 2); ++m)
+    members.push_back(
+        results_of("model_" + std::to_string(m), run, resolved, data, split, models[m].parts, first_part));
   return members;
 }
 
-void report_split(const TrainRun& run, const ResolvedRun& resolved, const LoadedData& data,
+void report_split(const TrainRun& run, const ResolvedRun& resolved, const LoadedData& data, const Split& split,
                   const SplitReportInputs& inputs, const std::string& folder) {
   if (!resolved.options.training.report) return remove_report(folder);
   make_report(run, folder, [&] {
-    const ReportRecord record = record_of(run, resolved, data, inputs);
+    const ReportRecord record = record_of(run, resolved, data, split, inputs);
     write_file_atomically(RunDirectory{folder}.report_record(), to_json(record, data.set.task.names));
   });
 }

@@ -25,11 +25,12 @@ struct SplitReportInputs {
 /// and with --no-report. `same_parts`: all members share the split's validation set; otherwise only the test set is
 /// evaluated. Throws Stopped.
 std::vector<MethodResults> results_of_members(const TrainRun& run, const ResolvedRun& resolved, const LoadedData& data,
-                                              const std::vector<AllPredictions>& models, bool same_parts);
+                                              const Split& split, const std::vector<AllPredictions>& models,
+                                              bool same_parts);
 
 /// Writes the report of one split. With --no-report, writes nothing and removes an earlier report. If the report fails,
 /// the function only warns, because the run is complete without it. Throws Stopped.
-void report_split(const TrainRun& run, const ResolvedRun& resolved, const LoadedData& data,
+void report_split(const TrainRun& run, const ResolvedRun& resolved, const LoadedData& data, const Split& split,
                   const SplitReportInputs& inputs, const std::string& folder);
 
 /// Writes the report over all folds in `folder`, from the reports of the folds. Otherwise like report_split().

@@ -81,8 +81,9 @@ std::string start_text(const TrainRun& run, const std::optional<StartingPoint>& 
 }
 
 /// Record at the end of training.
-RunRecord record_of(const TrainRun& run, const ResolvedRun& resolved, const LoadedData& data, std::int64_t members,
-                    const std::optional<StartingPoint>& start, std::chrono::steady_clock::time_point begin) {
+RunRecord record_of(const TrainRun& run, const ResolvedRun& resolved, const LoadedData& data, const Split& split,
+                    std::int64_t members, const std::optional<StartingPoint>& start,
+                    std::chrono::steady_clock::time_point begin) {
   const MoleculeSet& set = data.set;
   RunRecord record{.members = members > 1 ? members : 0,
                    .finished = now_utc(),
@@ -96,30 +97,30 @@ RunRecord record_of(const TrainRun& run, const ResolvedRun& resolved, const Load
                    .rejected = static_cast<std::int64_t>(set.rejected.size()),
                    .split = data.split_name,
                    .metric = std::string(to_string(resolved.trainer.metric)),
-                   .baseline = baseline_of(data, resolved.options),
+                   .baseline = baseline_of(data, split, resolved.options),
                    .start = start_text(run, start),
                    .auxiliary_targets = data.auxiliary.task.names,
                    .precision = to_string(precision_of(run).precision)};
   if (is_pretraining(resolved.options)) record.target_descriptors = "rdkit";
   for (std::size_t p = 0; p < record.parts.size(); ++p)
-    record.parts[p] = static_cast<std::int64_t>(parts_of(data.split)[p]->size());
+    record.parts[p] = static_cast<std::int64_t>(parts_of(split)[p]->size());
   return record;
 }
 
-void tell_results(const TrainRun& run, const std::string& folder, const Report& report,
-                  const std::string& remark = {}) {
+void write_results(const TrainRun& run, const std::string& folder, const Report& report,
+                   const std::string& suffix = {}) {
   write_file_atomically(RunDirectory{folder}.results(), report.csv);
-  run.control.report(report.text + "Run directory: " + folder + remark + "\n");
+  run.control.report(report.text + "Run directory: " + folder + suffix + "\n");
 }
 
-/// Labels of the split for training and for choosing the best epoch: clipped with --clip-labels.
+/// Labels of a split for training and for choosing the best epoch: clipped with --clip-labels.
 class LearnedLabels {
  public:
-  LearnedLabels(const ResolvedRun& resolved, LoadedData& data)
-      : set_(data.set), known_(known_molecules(data.split)),
+  LearnedLabels(const ResolvedRun& resolved, LoadedData& data, const Split& split)
+      : set_(data.set), known_(known_molecules(split)),
         limits_(resolved.options.training.clip_labels ? label_limits(set_, known_) : std::vector<LabelLimits>{}) {}
   /// Clips the labels during the lifetime of the result.
-  ClippedLabels use() { return {set_, limits_, known_}; }
+  ClippedLabels clip() { return {set_, limits_, known_}; }
 
  private:
   MoleculeSet& set_;
@@ -129,23 +130,20 @@ class LearnedLabels {
 
 /// Trains a model on each inner fold, in folder/inner_0, ... for --resume. Returns the out-of-fold predictions in the
 /// first process. All processes call it.
-PartPredictions predict_out_of_fold(const TrainRun& run, const ResolvedRun& resolved, LoadedData& data,
+PartPredictions predict_out_of_fold(const TrainRun& run, const ResolvedRun& resolved, const LoadedData& data,
                                     const std::optional<StartingPoint>& start, const std::string& folder,
                                     RunPlan& plan) {
-  const Split asked = data.split;
   std::vector<PartPredictions> models;
   for (std::size_t k = 0; k < data.inner.size(); ++k) {
     run.control.note(text("Inner fold %zu of %zu", k + 1, data.inner.size()));
-    data.split = data.inner[k];
-    ResolvedRun one = for_fold(resolved, data);
+    const Split& fold = data.inner[k];
+    ResolvedRun one = for_fold(resolved, data, fold);
     one.options.training.refit = false;
     models.push_back(
-        train_model(run, for_member(one, data, 0), data, start, RunDirectory{folder}.inner(k), plan).parts);
+        train_model(run, for_member(one, data, fold, 0), data, fold, start, RunDirectory{folder}.inner(k), plan).parts);
   }
-  PartPredictions all;
-  if (run.processes->first()) all = pooled(models, data.inner, union_of(data.inner));
-  data.split = asked;
-  return all;
+  if (!run.processes->first()) return {};
+  return pooled(models, data.inner, union_of(data.inner));
 }
 
 struct SplitResult {
@@ -154,93 +152,92 @@ struct SplitResult {
   std::vector<std::int64_t> learned;  ///< molecules
 };
 
-/// Trains a model or an ensemble on one split and writes the results.
-SplitResult train_split(const TrainRun& run, const ResolvedRun& resolved, LoadedData& data,
+/// Trains a model or an ensemble on `base_split` and writes the results. The labels of `data` are clipped meanwhile.
+SplitResult train_split(const TrainRun& run, const ResolvedRun& resolved, LoadedData& data, const Split& base_split,
                         const std::optional<StartingPoint>& start, const std::string& folder, RunBaselines& baselines,
                         RunPlan& plan, const std::vector<SuspiciousLabel>& suspicious) {
   const RunDirectory directory{folder};
   const bool first = run.processes->first();
   const auto begin = std::chrono::steady_clock::now();
   const std::int64_t members = *resolved.options.training.ensemble_size;
-  const Split asked = data.split;
-  const std::vector<Split> member_splits = splits_of_members(data, asked, members);
+  const std::vector<Split> member_splits = splits_of_members(data, base_split, members);
   if (const std::string weights = resolved.trainer.weights.text(data.set.task);
       !weights.empty() && data.set.sparse.targets == 0 && data.auxiliary.empty())  // otherwise another note gives them
     run.control.note("Weight of a label in the loss (for a row of weight 1): " + weights);
   if (first) {
     fs::create_directories(folder);
     announce_members(run, folder, members);
-    write_splits(directory.splits(), data.set, data.split);
+    write_splits(directory.splits(), data.set, base_split);
   }
   std::vector<AllPredictions> models;
-  LearnedLabels labels(resolved, data);
+  LearnedLabels labels(resolved, data, base_split);
   for (std::int64_t m = 0; m < members; ++m) {
-    const ClippedLabels learned_labels = labels.use();
-    const std::string own_folder = members == 1 ? folder : folder + "/model_" + std::to_string(m);
+    const ClippedLabels clipped = labels.clip();
+    const std::string member_folder = members == 1 ? folder : folder + "/model_" + std::to_string(m);
     if (members > 1) run.control.note("Member " + std::to_string(m + 1) + " of " + std::to_string(members));
-    if (!member_splits.empty()) {
-      data.split = member_splits[static_cast<std::size_t>(m)];
-      if (first) {
-        fs::create_directories(own_folder);
-        write_splits(RunDirectory{own_folder}.splits(), data.set, data.split);
-      }
+    const Split& member_split = member_splits.empty() ? base_split : member_splits[static_cast<std::size_t>(m)];
+    if (!member_splits.empty() && first) {
+      fs::create_directories(member_folder);
+      write_splits(RunDirectory{member_folder}.splits(), data.set, member_split);
     }
-    const ResolvedRun member = member_splits.empty() ? resolved : for_fold(resolved, data);
-    models.push_back(train_model(run, for_member(member, data, m), data, start, own_folder, plan));
+    const ResolvedRun member = member_splits.empty() ? resolved : for_fold(resolved, data, member_split);
+    models.push_back(
+        train_model(run, for_member(member, data, member_split, m), data, member_split, start, member_folder, plan));
   }
-  data.split = asked;
   PartPredictions out_of_fold;
   if (!data.inner.empty()) {
-    const ClippedLabels learned_labels = labels.use();
+    const ClippedLabels clipped = labels.clip();
     out_of_fold = predict_out_of_fold(run, resolved, data, start, folder, plan);
   }
   if (!first) return {};
   Disagreement disagreement(models, member_splits.empty() && data.inner.empty());
-  std::vector<MethodResults> members_alone = results_of_members(run, resolved, data, models, member_splits.empty());
+  std::vector<MethodResults> members_alone =
+      results_of_members(run, resolved, data, base_split, models, member_splits.empty());
   std::vector<PartPredictions> parts;
   if (!member_splits.empty())
     for (AllPredictions& model : models) parts.push_back(std::exchange(model.parts, {}));
   AllPredictions mean;
   for (const AllPredictions& model : models) mean.add_share(model, 1.0 / static_cast<double>(members));
+  Split split = base_split;  // pooled over the members or inner folds
   if (!member_splits.empty()) {
-    data.split = union_of(member_splits);
-    mean.parts = pooled(parts, member_splits, data.split);
+    split = union_of(member_splits);
+    mean.parts = pooled(parts, member_splits, split);
     run.control.note(
         "Row train: predictions of the members for their own training molecules. Row valid: predictions of the members "
         "for molecules that they were not trained on");
   }
   if (!data.inner.empty()) {
     mean.parts[1] = std::move(out_of_fold[1]);
-    data.split.valid = union_of(data.inner).valid;
+    split.valid = union_of(data.inner).valid;
     run.control.note(
         text("Row valid: out-of-fold predictions of the inner folds' models for %zu training and validation rows",
-             data.split.valid.size()));
+             split.valid.size()));
   }
   const std::vector<ComparedMethod> compared =
-      baselines.of_split(data, member_splits.empty() ? data.inner : member_splits, mean, folder);
+      baselines.of_split(data, split, member_splits.empty() ? data.inner : member_splits, mean, folder);
   RunCalibration calibration;
   disagreement.scale(data.set.task, baselines.model_shares());
   if (resolved.options.training.calibrate && data.set.computed_targets.empty()) {
-    const ClippedLabels learned_labels = labels.use();
-    calibration = RunCalibration::of_split(data, mean, disagreement, members,
+    const ClippedLabels clipped = labels.clip();
+    calibration = RunCalibration::of_split(data, split, mean, disagreement, members,
                                            !member_splits.empty() || (!data.inner.empty() && members > 1));
   }
   if (data.folds.empty())  // otherwise the notes of the whole run follow
     for (const std::string& note : calibration.notes()) run.control.note(note);
   for (const auto& [path, part] : {std::pair(directory.valid_predictions(), 1), {directory.test_predictions(), 2}})
-    if (const auto& rows = *parts_of(data.split)[part]; !rows.empty() && data.set.computed_targets.empty())
+    if (const auto& rows = *parts_of(split)[part]; !rows.empty() && data.set.computed_targets.empty())
       write_predictions(path, data.set, rows, mean.parts[part], mean.output_scale,
                         part == 2 ? calibration.test_intervals() : std::nullopt);
-  write_submissions(folder, data, mean, run.control);
-  Report report = report_results(data, resolved.options, mean.parts, compared);
+  write_submissions(folder, data, split, mean, run.control);
+  Report report = report_results(data, split, resolved.options, mean.parts, compared);
   calibration.add_results(report);
-  tell_results(run, folder, report);
+  write_results(run, folder, report);
   if (!report.warning.empty() && data.folds.empty()) run.control.warn(report.warning);
   const std::vector<std::int64_t> learned =
-      learned_molecules(data.split, resolved.options.training.refit || baselines.knows_valid());
+      learned_molecules(split, resolved.options.training.refit || baselines.trained_on_valid());
   if (data.folds.empty()) write_run_domain(run, folder, data.set, learned);
   remove_other_partners(folder, baselines.partners());
-  RunRecord record = record_of(run, resolved, data, members, start, begin);
+  RunRecord record = record_of(run, resolved, data, split, members, start, begin);
   record.baselines = report.baselines;
   record.calibrated = calibration.write(folder);
   record.explained = data.set.computed_targets.empty();
@@ -249,8 +246,8 @@ SplitResult train_split(const TrainRun& run, const ResolvedRun& resolved, Loaded
   record.measured_labels = measured_labels(data.set, report.valid);
   record.suspicious_labels = suspicious;
   record_run(run, folder, record);
-  report_split(run, resolved, data, {mean, compared, disagreement, std::move(members_alone), report.recipe}, folder);
-  data.split = asked;
+  report_split(run, resolved, data, split, {mean, compared, disagreement, std::move(members_alone), report.recipe},
+               folder);
   for (std::size_t k = 0; k < data.inner.size(); ++k) fs::remove_all(directory.inner(k));
   return {std::move(report), calibration.test(), learned};
 }
@@ -290,24 +287,24 @@ void train_folds(const TrainRun& run, const ResolvedRun& resolved, LoadedData& d
   run.control.warn_of(warnings_of_folds(data));
   for (std::size_t k = 0; k < data.folds.size(); ++k) {
     run.control.note(text("Fold %zu of %zu", k + 1, data.folds.size()));
-    data.split = data.folds[k];
-    SplitResult fold = train_split(run, for_fold(resolved, data), data, start,
+    const Split& split = data.folds[k];
+    SplitResult fold = train_split(run, for_fold(resolved, data, split), data, split, start,
                                    run.folder + "/model_" + std::to_string(k), baselines, plan, suspicious);
     reports.push_back(std::move(fold.report));
     tests.push_back(std::move(fold.test));
     learned.insert(fold.learned.begin(), fold.learned.end());
     if (partners.value_or(baselines.partners()) != baselines.partners()) partners.emplace();
     else partners = baselines.partners();
-    const std::array<double, 3> own_baseline = baseline_of(data, resolved.options);
-    for (std::size_t p = 0; p < 3; ++p) baseline[p] += own_baseline[p] / static_cast<double>(folds);
+    const std::array<double, 3> fold_baseline = baseline_of(data, split, resolved.options);
+    for (std::size_t p = 0; p < 3; ++p) baseline[p] += fold_baseline[p] / static_cast<double>(folds);
   }
   if (!run.processes->first()) return;
   const Report report = report_folds(metric, reports);
-  tell_results(run, run.folder, report, " (molgraph-score -m uses it as an ensemble)");
+  write_results(run, run.folder, report, " (molgraph-score -m uses it as an ensemble)");
   if (!report.warning.empty()) run.control.warn(report.warning);
   remove_other_partners(run.folder, {});
   write_run_domain(run, run.folder, data.set, {learned.begin(), learned.end()});
-  RunRecord record = record_of(run, resolved, data, folds, start, begin);
+  RunRecord record = record_of(run, resolved, data, data.split, folds, start, begin);
   RunCalibration calibration;
   if (resolved.options.training.calibrate) calibration = RunCalibration::of_folds(data.set.task, data.folds, tests);
   for (const std::string& note : calibration.notes()) run.control.note(note);
@@ -336,19 +333,19 @@ void check_feasible(const TrainRun& run, const ResolvedRun& resolved) {
 }
 
 /// Passes the engines' notes to this run's control during its lifetime.
-class NotesOfRun {
+class EngineNotes {
  public:
-  explicit NotesOfRun(const RunControl& control) { tell_notes(control.warn); }
-  ~NotesOfRun() { tell_notes({}); }
-  NotesOfRun(const NotesOfRun&) = delete;
-  NotesOfRun& operator=(const NotesOfRun&) = delete;
+  explicit EngineNotes(const RunControl& control) { tell_notes(control.warn); }
+  ~EngineNotes() { tell_notes({}); }
+  EngineNotes(const EngineNotes&) = delete;
+  EngineNotes& operator=(const EngineNotes&) = delete;
 };
 
 }  // namespace
 
-void run_training(const TrainRun& asked) {
-  TrainRun run = asked;
-  const NotesOfRun notes(run.control);
+void run_training(const TrainRun& requested) {
+  TrainRun run = requested;
+  const EngineNotes notes(run.control);
   // Threads write gradients in a fixed order, so that identical runs give identical files.
   at::globalContext().setDeterministicAlgorithms(true, true);
   torch::set_num_threads(thread_count(run.threads));
@@ -358,18 +355,19 @@ void run_training(const TrainRun& asked) {
   if (run.options.model.from.empty()) {
     run.options.model.from = automatic_start(run.options, data);
     start = starting_point(run.options);
-    if (start)
-      run.control.note(
-          "Training starts from the pre-trained weights included in molgraph (--from none: from scratch). They were "
-          "trained on labels of public assays, so results on public tables may be too good: pretrained/README.md");
   }
-  if (start && is_path(run.options.model.from))
+  if (start && !is_path(run.options.model.from)) {
+    run.control.note(
+        "Training starts from the pre-trained weights included in molgraph (--from none: from scratch). They were "
+        "trained on labels of public assays, so results on public tables may be too good: pretrained/README.md");
+  } else if (start) {
     if (const std::string leak = leak_warning(run.options.model.from, start->config.task, data, run.threads);
         !leak.empty())
       run.control.warn_of({leak});
+  }
   const ResolvedRun resolved = resolve(run.options, data, start ? &start->config : nullptr, run.named);
   check_feasible(run, resolved);
-  if (const std::string few = check_calibration_size(data); !few.empty()) run.control.warn(few);
+  if (const std::string warning = check_calibration_size(data); !warning.empty()) run.control.warn(warning);
   if (run.processes->first()) {
     const RunDirectory directory{run.folder};
     write_file_atomically(directory.config(), std::string(kConfigHeading) + "\n" + to_toml(resolved.options));
@@ -388,7 +386,7 @@ void run_training(const TrainRun& asked) {
   RunBaselines baselines(run, resolved);
   RunPlan plan(run, resolved, data, baselines.prepare(data));
   if (data.folds.empty()) {
-    train_split(run, resolved, data, start, run.folder, baselines, plan, suspicious);
+    train_split(run, resolved, data, data.split, start, run.folder, baselines, plan, suspicious);
   } else {
     train_folds(run, resolved, data, start, baselines, plan, suspicious);
   }

@@ -57,7 +57,7 @@ std::string description(const ModelConfig& config, const GraphModel& model, std:
 
 /// Sum of gradients over GPUs; empty for one process.
 DeviceSum device_sum(const TrainRun& run) {
-  if (run.processes->alone()) return {};
+  if (run.processes->is_single()) return {};
   return [nccl = std::make_shared<Nccl>(*run.processes, run.device)](
              float* values, std::size_t size, DeviceStream stream) { nccl->sum(values, size, stream); };
 }
@@ -79,7 +79,7 @@ TrainerResult train_weights(const TrainRun& run, const ResolvedRun& resolved, co
   if (compute && compute->resident() != nullptr && trainer.flag.ascents == 0 && set.sparse.targets == 0)
     trainable.device =
         std::make_shared<DeviceTraining>(compute, *model, set, trainable.decay_exempt, device_sum(run), run.control);
-  if (!plan.told()) plan.tell(measure_step(trainable, set, split, trainer));
+  if (!plan.logged()) plan.log(measure_step(trainable, set, split, trainer));
   const TrainerResult result = train(trainable, set, split, trainer, run.resume);
   if (run.processes->first() && result.best_epoch > 0) {
     run.control.note(text("%s after epoch %lld; the best validation epoch is %lld",
@@ -95,16 +95,16 @@ TrainerResult train_all_targets(const TrainRun& run, const ResolvedRun& resolved
                                 const RunDirectory& directory, RunPlan& plan) {
   if (data.auxiliary.empty()) return train_weights(run, resolved, data.set, split, start, directory, plan);
   const MoleculeSet all = with_auxiliary(data.set, data.auxiliary, split.train);
-  ResolvedRun with = resolved;
-  with.model.task = all.task;
+  ResolvedRun extended = resolved;
+  extended.model.task = all.task;
   const TrainingSettings& t = resolved.options.training;
-  with.trainer.loss = Losses(data.set.task.has(TaskKind::regression) ? *t.loss : Loss::l1, all.task);
+  extended.trainer.loss = Losses(data.set.task.has(TaskKind::regression) ? *t.loss : Loss::l1, all.task);
   WeightOptions weights{t.task_weights, t.balance_tasks, t.balance_classes};
   weights.tasks.resize(data.set.task.names.size(), 1);
   weights.tasks.resize(all.task.names.size(), kAuxiliaryWeight);
-  with.trainer.weights = LabelWeights(all, split.train, weights);
-  run.control.note("Weight of a label in the loss (for a row of weight 1): " + with.trainer.weights.text(all.task));
-  return train_weights(run, with, all, split, start, directory, plan);
+  extended.trainer.weights = LabelWeights(all, split.train, weights);
+  run.control.note("Weight of a label in the loss (for a row of weight 1): " + extended.trainer.weights.text(all.task));
+  return train_weights(run, extended, all, split, start, directory, plan);
 }
 
 /// Removes the outputs of auxiliary targets, which follow those of `task`.
@@ -134,22 +134,22 @@ struct BestModel {
   PackOptions pack() const { return pack_options(*loaded.model, compute); }
 };
 
-/// Returns the predictions for the data's split and saves the weights as the run's model. `split`: split that the model
-/// was trained on.
+/// Returns the predictions for `split` and saves the weights as the run's model. `trained`: split that the model was
+/// trained on.
 AllPredictions finish(const TrainRun& run, const BestModel& best, const LoadedData& data, const Split& split,
-                      const RunDirectory& directory) {
-  AllPredictions predictions = predict_all(best.predict(), best.pack(), data, run.control);
+                      const Split& trained, const RunDirectory& directory) {
+  AllPredictions predictions = predict_all(best.predict(), best.pack(), data, split, run.control);
   predictions.output_scale = values_of(best.loaded.model->named_buffers()["target_scale"]);
   save_model(directory.model(), *best.loaded.model, best.loaded.config);
   // Computed targets need no explanation, and a corpus is large.
   const bool explained = data.set.computed_targets.empty();
-  write_explanation(directory.folder, data.set, explained ? split.train : std::vector<std::int64_t>{}, run.threads);
+  write_explanation(directory.folder, data.set, explained ? trained.train : std::vector<std::int64_t>{}, run.threads);
   return predictions;
 }
 
 /// Split that trains on the training and validation rows, without validation rows of weight 0 or without labels.
-Split all_known(const LoadedData& data) {
-  Split all = data.split;
+Split all_known(const LoadedData& data, const Split& split) {
+  Split all = split;
   for (const std::int64_t g : all.valid)
     if ((data.set.weight.empty() || data.set.weight[static_cast<std::size_t>(g)] > 0) && has_label(data, g))
       all.train.push_back(g);
@@ -159,24 +159,24 @@ Split all_known(const LoadedData& data) {
 
 }  // namespace
 
-AllPredictions train_model(const TrainRun& run, const ResolvedRun& resolved, const LoadedData& data,
+AllPredictions train_model(const TrainRun& run, const ResolvedRun& resolved, const LoadedData& data, const Split& split,
                            const std::optional<StartingPoint>& start, const std::string& folder, RunPlan& plan) {
   const RunDirectory directory{folder};
-  const TrainerResult result = train_all_targets(run, resolved, data, data.split, start, directory, plan);
+  const TrainerResult result = train_all_targets(run, resolved, data, split, start, directory, plan);
   if (!resolved.options.training.refit)
-    return run.processes->first() ? finish(run, BestModel(run, data, directory), data, data.split, directory)
+    return run.processes->first() ? finish(run, BestModel(run, data, directory), data, split, split, directory)
                                   : AllPredictions{};
 
-  const Split all = all_known(data);
+  const Split all = all_known(data, split);
   const std::int64_t epochs = result.best_epoch > 0 ? result.best_epoch : result.epochs;
   run.control.note(text("Refit: %zu molecules including the validation set, %lld epochs of the same schedule",
                         all.train.size(), static_cast<long long>(epochs)));
   const RunDirectory second{directory.refit()};
-  train_all_targets(run, for_refit(resolved, data, all, epochs), data, all, start, second, plan);
+  train_all_targets(run, for_refit(resolved, data, split, all, epochs), data, all, start, second, plan);
   if (!run.processes->first()) return {};
-  AllPredictions predictions = finish(run, BestModel(run, data, second), data, all, directory);
+  AllPredictions predictions = finish(run, BestModel(run, data, second), data, split, all, directory);
   const BestModel first(run, data, directory);
-  predictions.parts[1] = predict_molecules(first.predict(), first.pack(), data.set, data.split.valid, run.control);
+  predictions.parts[1] = predict_molecules(first.predict(), first.pack(), data.set, split.valid, run.control);
   return predictions;
 }
 

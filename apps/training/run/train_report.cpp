@@ -19,12 +19,12 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 /// Metric of predictions [n, outputs] for one set. If targets are scaled, the loss of a mixed task is in units of their
 /// standard deviations in the training set.
-MetricResult measure(Metric metric, const LoadedData& data, const TrainOptions& options,
+MetricResult measure(Metric metric, const LoadedData& data, const Split& split, const TrainOptions& options,
                      const std::vector<double>& predictions, const std::vector<double>& targets) {
   const Task& task = data.set.task;
   if (metric != Metric::loss) return evaluate_metric(metric, task, predictions, targets);
   std::vector<double> scale(task.names.size(), 1.0);
-  if (options.training.scale_targets) scale = target_scaling_of(data.set, data.split.train).deviation;
+  if (options.training.scale_targets) scale = target_scaling_of(data.set, split.train).deviation;
   const double loss = loss_of_predictions(Losses(*options.training.loss, data.set), task, predictions, targets, scale,
                                           data.set.target_weight);
   MetricResult result;
@@ -37,9 +37,9 @@ MetricResult measure(Metric metric, const LoadedData& data, const TrainOptions& 
 }
 
 /// Metric of the mean predictor, which always predicts the training mean, for classes their frequencies.
-MetricResult mean_predictor(const LoadedData& data, const TrainOptions& options, Metric metric,
+MetricResult mean_predictor(const LoadedData& data, const Split& split, const TrainOptions& options, Metric metric,
                             const std::vector<std::int64_t>& part) {
-  return measure(metric, data, options, mean_predictions(data, part.size()), targets_of(data.set, part));
+  return measure(metric, data, split, options, mean_predictions(data, split, part.size()), targets_of(data.set, part));
 }
 
 /// Columns of the table: the chosen metric and the usual regression metrics; for a mixed task also classification
@@ -57,7 +57,7 @@ std::vector<Metric> metrics_shown(Metric chosen, const Task& task) {
 }
 
 /// A table with `corner`, the row labels, and columns of numbers under their headings.
-std::string with_columns(const std::string& corner, const std::vector<std::string>& rows,
+std::string format_table(const std::string& corner, const std::vector<std::string>& rows,
                          const std::vector<std::string>& headings, const std::vector<std::vector<double>>& columns) {
   constexpr std::size_t kWidth = 10;
   std::vector<std::string> lines{corner};
@@ -106,7 +106,7 @@ std::string cell_of(double value) { return std::isnan(value) ? "" : number_text(
 /// The recipe's range and whether this run is within it. `reached`: metric on the training, validation and test set.
 std::string recipe_note(const TrainOptions& options, Metric metric, const std::array<double, 3>& reached) {
   const Recipe& named = recipe(options.model.recipe);
-  std::string note = (named.own ? "Measured with this recipe: " : "The paper: ") + named.band;
+  std::string note = (named.measured ? "Measured with this recipe: " : "The paper: ") + named.band;
   const double value = reached[named.band_is_validation ? 1 : 2];
   if (named.high > named.low && !std::isnan(value)) {
     const bool inside = value >= named.low && value <= named.high;
@@ -115,51 +115,54 @@ std::string recipe_note(const TrainOptions& options, Metric metric, const std::a
             : beyond ? "; this run is better than this range"
                      : "; this run is outside this range";
   }
-  const std::int64_t steps = *options.training.steps, whole = named.options.training.steps.value_or(0);
-  if (steps < whole)
-    note += text(" (with %lld of %lld steps)", static_cast<long long>(steps), static_cast<long long>(whole));
+  const std::int64_t steps = *options.training.steps, recipe_steps = named.options.training.steps.value_or(0);
+  if (steps < recipe_steps)
+    note += text(" (with %lld of %lld steps)", static_cast<long long>(steps), static_cast<long long>(recipe_steps));
   return note;
 }
 
 /// Warning that lists the compared methods that are better than `reached` on the validation set; "" if there are none.
-std::string better_methods(Metric metric, const Reached& reached, bool blended,
-                           const std::vector<std::pair<std::string, Reached>>& compared) {
-  const double own = reached[1];
+std::string better_methods(Metric metric, const MetricValues& reached, bool blended,
+                           const std::vector<std::pair<std::string, MetricValues>>& compared) {
+  const double model_value = reached[1];
   std::vector<std::string> better;
   bool partner = false;
   for (const auto& [name, values] : compared) {
     const double other = values[1];
-    if (std::isnan(own) || std::isnan(other) || (larger_is_better(metric) ? other <= own : other >= own)) continue;
+    if (std::isnan(model_value) || std::isnan(other) ||
+        (larger_is_better(metric) ? other <= model_value : other >= model_value))
+      continue;
     better.push_back(name + " " + sensible_number(other));
     partner = partner || name == kTreesName || name == kProcessName;
   }
   if (better.empty()) return {};
   return std::string("On the validation set, a simple method is better than ") +
          (blended ? "the blend" : "the transformer") + " (" + std::string(to_string(metric)) + " " +
-         sensible_number(own) + "): " + list_of(better) + (partner && !blended ? "; --blend combines both" : "");
+         sensible_number(model_value) + "): " + list_of(better) +
+         (partner && !blended ? "; --blend combines both" : "");
 }
 
 }  // namespace
 
-std::array<double, 3> baseline_of(const LoadedData& data, const TrainOptions& options) {
+std::array<double, 3> baseline_of(const LoadedData& data, const Split& split, const TrainOptions& options) {
   std::array<double, 3> values;
   values.fill(std::numeric_limits<double>::quiet_NaN());
   for (std::size_t p = 0; p < 3; ++p) {
-    const auto& part = *parts_of(data.split)[p];
+    const auto& part = *parts_of(split)[p];
     if (!part.empty() && is_measured(data, p))
-      values[p] = mean_predictor(data, options, *options.training.metric, part).value;
+      values[p] = mean_predictor(data, split, options, *options.training.metric, part).value;
   }
   return values;
 }
 
-Report report_results(const LoadedData& data, const TrainOptions& options, const PartPredictions& predictions,
-                      const std::vector<ComparedMethod>& compared) {
+Report report_results(const LoadedData& data, const Split& split, const TrainOptions& options,
+                      const PartPredictions& predictions, const std::vector<ComparedMethod>& compared) {
   const Metric chosen = *options.training.metric;
   const bool labels = data.set.sparse.targets > 0;  // for a corpus, each kind of target has its metric below
   const std::vector<Metric> metrics = labels ? std::vector{chosen} : metrics_shown(chosen, data.set.task);
   const char* names[] = {"train", "valid", "test"};
   const bool regression = data.set.task.has(TaskKind::regression);
-  const bool beside = !compared.empty(), with_mean = regression || beside;
+  const bool has_baselines = !compared.empty(), with_mean = regression || has_baselines;
   std::vector<std::string> headings;
   for (Metric m : metrics) headings.emplace_back(to_string(m));
   if (with_mean) headings.push_back(headings.front() + " of the mean predictor");
@@ -167,30 +170,30 @@ Report report_results(const LoadedData& data, const TrainOptions& options, const
   for (const KindQuality& kind : quality_by_kind(data.set, {}, {})) headings.push_back(kind.name);
   std::vector<std::string> rows;
   std::vector<std::vector<double>> columns(headings.size());
-  Report report{.csv = "part,n,metric,value,reason" + std::string(beside ? ",mean_predictor" : "")};
+  Report report{.csv = "part,n,metric,value,reason" + std::string(has_baselines ? ",mean_predictor" : "")};
   for (const ComparedMethod& method : compared) {
     report.csv += "," + method.column;
-    report.baselines.emplace_back(method.column, Reached{kNaN, kNaN, kNaN});
+    report.baselines.emplace_back(method.column, MetricValues{kNaN, kNaN, kNaN});
   }
   report.csv += "\n";
   report.reached.fill(kNaN);
   std::string notes;
   for (std::size_t p = 0; p < 3; ++p) {
-    const auto& part = *parts_of(data.split)[p];
+    const auto& part = *parts_of(split)[p];
     if (part.empty() || !is_measured(data, p)) continue;
     rows.push_back(text("%-6s %9s", names[p], with_thousands(static_cast<std::int64_t>(part.size())).c_str()));
     const std::vector<double> targets = targets_of(data.set, part);
     notes += censored_note(names[p], data.set, part);
     for (std::size_t k = 0; k < metrics.size(); ++k) {
       const Metric m = metrics[k];
-      const MetricResult result = measure(m, data, options, predictions[p], targets);
+      const MetricResult result = measure(m, data, split, options, predictions[p], targets);
       const std::string reason = std::isnan(result.value) ? result.reasons.front() : "";
       columns[k].push_back(result.value);
       report.csv += text("%s,%zu,%s,%s,%s", names[p], part.size(), std::string(to_string(m)).c_str(),
                          cell_of(result.value).c_str(), reason.c_str());
-      if (beside) report.csv += "," + cell_of(mean_predictor(data, options, m, part).value);
+      if (has_baselines) report.csv += "," + cell_of(mean_predictor(data, split, options, m, part).value);
       for (std::size_t r = 0; r < compared.size(); ++r) {
-        const double value = measure(m, data, options, compared[r].predictions[p], targets).value;
+        const double value = measure(m, data, split, options, compared[r].predictions[p], targets).value;
         report.csv += "," + cell_of(value);
         if (m != chosen) continue;
         report.baselines[r].second[p] = value;
@@ -200,7 +203,7 @@ Report report_results(const LoadedData& data, const TrainOptions& options, const
       notes += skipped_note(names[p], m, result);
       if (m == chosen) report.reached[p] = result.value;
     }
-    if (with_mean) columns[metrics.size()].push_back(mean_predictor(data, options, chosen, part).value);
+    if (with_mean) columns[metrics.size()].push_back(mean_predictor(data, split, options, chosen, part).value);
     const std::vector<KindQuality> kinds = quality_by_kind(data.set, predictions[p], targets);
     for (std::size_t k = 0; k < kinds.size(); ++k) {
       columns[headings.size() - kinds.size() + k].push_back(kinds[k].value);
@@ -211,18 +214,18 @@ Report report_results(const LoadedData& data, const TrainOptions& options, const
     }
     if (p == 1) report.valid = kinds;
   }
-  report.text = "\n" + with_columns(text("%-6s %9s", "part", "n"), rows, headings, columns);
+  report.text = "\n" + format_table(text("%-6s %9s", "part", "n"), rows, headings, columns);
   if (!options.model.recipe.empty()) {
     const std::string known = recipe_note(options, chosen, report.reached);
     notes += known + "\n";
     report.recipe = "Recipe " + options.model.recipe + ". " + known;
   }
   report.text += notes;
-  std::vector<std::pair<std::string, Reached>> others;
-  if (beside) others.emplace_back("mean predictor", baseline_of(data, options));
+  std::vector<std::pair<std::string, MetricValues>> others;
+  if (has_baselines) others.emplace_back("mean predictor", baseline_of(data, split, options));
   for (std::size_t r = 0; r < compared.size(); ++r)
-    if (!compared[r].own) others.emplace_back(compared[r].name, report.baselines[r].second);
-  const bool blended = std::ranges::any_of(compared, [](const ComparedMethod& method) { return method.own; });
+    if (!compared[r].is_component) others.emplace_back(compared[r].name, report.baselines[r].second);
+  const bool blended = std::ranges::any_of(compared, [](const ComparedMethod& method) { return method.is_component; });
   report.warning = better_methods(chosen, report.reached, blended, others);
   return report;
 }
@@ -244,8 +247,8 @@ std::string warning_of_folds(const std::vector<Report>& folds) {
 Report report_folds(Metric chosen, const std::vector<Report>& folds) {
   const std::string metric(to_string(chosen));
   const char* names[] = {"train", "valid", "test"};
-  std::vector<std::pair<std::string, std::vector<Reached>>> methods{{"", {}}};  // the model, then the baselines
-  for (const auto& [name, values] : folds.front().baselines) methods.emplace_back(name, std::vector<Reached>());
+  std::vector<std::pair<std::string, std::vector<MetricValues>>> methods{{"", {}}};  // the model, then the baselines
+  for (const auto& [name, values] : folds.front().baselines) methods.emplace_back(name, std::vector<MetricValues>());
   for (const Report& fold : folds) {
     methods[0].second.push_back(fold.reached);
     for (std::size_t m = 1; m < methods.size(); ++m)
@@ -266,7 +269,7 @@ Report report_folds(Metric chosen, const std::vector<Report>& folds) {
   std::vector<double> mean(width, kNaN), deviation(width, kNaN);
   for (std::size_t c = 0; c < width; ++c) {
     std::vector<double> values;  // folds with a value
-    for (const Reached& fold : methods[c / 3].second)
+    for (const MetricValues& fold : methods[c / 3].second)
       if (!std::isnan(fold[c % 3])) values.push_back(fold[c % 3]);
     if (c < 3 && !values.empty() && values.size() < folds.size())
       notes += text("%s: mean and deviation over the %zu of %zu folds with a defined %s\n", names[c], values.size(),
@@ -291,10 +294,10 @@ Report report_folds(Metric chosen, const std::vector<Report>& folds) {
     line("fold " + std::to_string(k), [&](std::size_t c) { return methods[c / 3].second[k][c % 3]; });
   line("mean", [&](std::size_t c) { return mean[c]; });
   line("deviation", [&](std::size_t c) { return deviation[c]; });
-  report.text = "\n" + with_columns(text("%-9s", metric.c_str()), rows, headings, columns) + notes;
+  report.text = "\n" + format_table(text("%-9s", metric.c_str()), rows, headings, columns) + notes;
   for (std::size_t p = 0; p < 3; ++p) report.reached[p] = mean[p];
   for (std::size_t m = 1; m < methods.size(); ++m)
-    report.baselines.emplace_back(methods[m].first, Reached{mean[3 * m], mean[3 * m + 1], mean[3 * m + 2]});
+    report.baselines.emplace_back(methods[m].first, MetricValues{mean[3 * m], mean[3 * m + 1], mean[3 * m + 2]});
   report.warning = warning_of_folds(folds);
   return report;
 }

@@ -21,17 +21,17 @@ struct ComparedMethod {
   std::string name;    ///< display name: "nearest neighbour"
   std::string column;  ///< name in results.csv and run.json: "nearest_neighbour"
   PartPredictions predictions;
-  bool own = false;  ///< part of the reported model itself: no warning if it is better
+  bool is_component = false;  ///< part of the reported model itself: no warning if it is better
 };
 
 /// The chosen metric on the training, validation and test set; NaN if undefined.
-using Reached = std::array<double, 3>;
+using MetricValues = std::array<double, 3>;
 
 struct Report {
   std::string csv;   ///< results.csv
   std::string text;  ///< the same as a readable table with notes
-  Reached reached;
-  std::vector<std::pair<std::string, Reached>>
+  MetricValues reached;
+  std::vector<std::pair<std::string, MetricValues>>
       baselines;                   ///< results of the compared methods by ComparedMethod::column
   std::vector<KindQuality> valid;  ///< for a corpus with labels: quality_by_kind()
   std::string recipe;              ///< name and known result of the recipe; or ""
@@ -41,8 +41,8 @@ struct Report {
 /// Report with size and metrics of the training, validation and test set, the compared methods, and skipped targets.
 /// Also contains the mean predictor (for regression targets and with compared methods), and the published range for a
 /// recipe. `options`: resolved.
-Report report_results(const LoadedData& data, const TrainOptions& options, const PartPredictions& predictions,
-                      const std::vector<ComparedMethod>& compared = {});
+Report report_results(const LoadedData& data, const Split& split, const TrainOptions& options,
+                      const PartPredictions& predictions, const std::vector<ComparedMethod>& compared = {});
 
 /// Report on cross-validation: one line per fold, mean and sample standard deviation, for the model and for the
 /// baselines that all folds have.
@@ -51,6 +51,6 @@ Report report_folds(Metric metric, const std::vector<Report>& folds);
 /// Metric of the mean predictor on the training, validation and test set. It always predicts the mean of the training
 /// labels (for classes their frequencies). A model that is not better has learned nothing. NaN if undefined. `options`:
 /// resolved.
-std::array<double, 3> baseline_of(const LoadedData& data, const TrainOptions& options);
+std::array<double, 3> baseline_of(const LoadedData& data, const Split& split, const TrainOptions& options);
 
 }  // namespace molgraph

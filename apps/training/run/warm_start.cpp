@@ -22,7 +22,7 @@ bool belongs_to_head(const std::string& name) {
 }
 
 /// SMILES in a splits.csv that are not in its test set.
-std::vector<std::string> learned_by(const std::string& path) {
+std::vector<std::string> training_smiles(const std::string& path) {
   TableOptions options;
   options.format = TableFormat::csv;
   options.molecules = false;
@@ -33,8 +33,8 @@ std::vector<std::string> learned_by(const std::string& path) {
   if (smiles < 0 || part < 0) return learned;
   for (TableRow row; reader.next(row);) {
     if (!row.problem.empty()) continue;
-    const std::string& its_part = row.cells[static_cast<std::size_t>(part)];
-    if (!its_part.empty() && its_part != "test") learned.push_back(row.cells[static_cast<std::size_t>(smiles)]);
+    const std::string& split_name = row.cells[static_cast<std::size_t>(part)];
+    if (!split_name.empty() && split_name != "test") learned.push_back(row.cells[static_cast<std::size_t>(smiles)]);
   }
   return learned;
 }
@@ -68,7 +68,7 @@ std::string leak_warning(const std::string& from, const Task& start, const Loade
   if (std::ranges::none_of(data.set.task.names, is_shared) || !fs::is_regular_file(path, error)) return {};
   std::vector<std::string> learned, tested;
   try {
-    learned = learned_by(path);
+    learned = training_smiles(path);
   } catch (const DataError&) {  // an unreadable file costs only a warning
     return {};
   } catch (const FileError&) {

@@ -70,12 +70,12 @@ HWY_INLINE void last_rows(std::size_t rows, const float* a, std::size_t a_stride
   }
 }
 
-// Prefetches `Soon` in pieces, one piece per tile.
+// Prefetches a `PrefetchRange` in pieces, one piece per tile.
 class Fetcher {
  public:
-  Fetcher(const Soon& soon, std::size_t tiles)
-      : next_(soon.data), end_(soon.data + soon.floats),
-        step_((soon.floats / kBlock + tiles) / std::max<std::size_t>(tiles, 1) * kBlock) {}
+  Fetcher(const PrefetchRange& prefetch, std::size_t tiles)
+      : next_(prefetch.data), end_(prefetch.data + prefetch.floats),
+        step_((prefetch.floats / kBlock + tiles) / std::max<std::size_t>(tiles, 1) * kBlock) {}
   HWY_INLINE void fetch() {
     const float* stop = next_ + std::min<std::size_t>(step_, static_cast<std::size_t>(end_ - next_));
     for (; next_ < stop; next_ += kBlock) __builtin_prefetch(next_, 0, 2);
@@ -137,7 +137,7 @@ inline std::size_t tile_count(std::size_t rows, std::size_t blocks) { return row
 
 void gemm(const Gemm& g) {
   const std::size_t blocks = g.columns / kBlock;
-  Fetcher fetcher(g.soon, tile_count(g.rows, blocks));
+  Fetcher fetcher(g.prefetch, tile_count(g.rows, blocks));
   std::size_t first = 0;
   for (std::size_t p = 0; p < panel_count(blocks); ++p) {
     const std::size_t width = panel_blocks(blocks, p), column = first * kBlock;
@@ -157,7 +157,7 @@ inline constexpr std::size_t kGradientRows = 128;
 
 void weight_gradient(const WeightGradient& g) {
   const std::size_t blocks = g.columns / kBlock;
-  Fetcher fetcher(g.soon, tile_count(g.depth, blocks) * ((g.rows + kGradientRows - 1) / kGradientRows));
+  Fetcher fetcher(g.prefetch, tile_count(g.depth, blocks) * ((g.rows + kGradientRows - 1) / kGradientRows));
   std::size_t first = 0;
   for (std::size_t p = 0; p < panel_count(blocks); ++p) {
     const std::size_t width = panel_blocks(blocks, p), column = first * kBlock;

@@ -19,7 +19,7 @@ inline std::size_t padded(std::size_t width) { return (width + kBlock - 1) / kBl
 inline std::size_t padded_heads(std::size_t heads) { return heads <= 8 ? 8 : padded(heads); }
 
 /// Data to prefetch into the second-level cache during a product. Null = none.
-struct Soon {
+struct PrefetchRange {
   const float* data = nullptr;
   std::size_t floats = 0;
 };
@@ -34,7 +34,7 @@ struct Gemm {
   float* y = nullptr;
   std::size_t y_stride = 0;
   bool accumulate = false;  ///< adds to y, without bias
-  Soon soon;
+  PrefetchRange prefetch;
 };
 
 /// weights[depth, columns] += a[rows, depth]^T * y[rows, columns]; all row-major, `columns` a multiple of kBlock.
@@ -44,7 +44,7 @@ struct WeightGradient {
   const float* y = nullptr;
   std::size_t y_stride = 0, columns = 0;
   float* weights = nullptr;
-  Soon soon;
+  PrefetchRange prefetch;
 };
 
 /// Bits of the elements that dropout keeps, one per channel (or head); null = no dropout.

@@ -1,4 +1,4 @@
-// Host interface to a GPU: memory, the stream that orders all work, events, recordings. Does not include CUDA headers.
+// Host interface to a GPU: memory, streams, events, recordings. Does not include CUDA headers.
 // There are two implementations: runtime.cu on CUDA's runtime, and that of the tests (tests/cuda_emulator), which is
 // linked into tests instead.
 #pragma once

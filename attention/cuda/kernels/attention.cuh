@@ -76,11 +76,7 @@ struct GroupTask {
     auto* kept = reinterpret_cast<std::uint8_t*>(base + at.kept);
     const std::uint32_t first = first_draw(), last = (static_cast<std::uint32_t>((head + 1) * n * n) + 7) / 8;
     for (std::uint32_t block = first + static_cast<std::uint32_t>(lane); block < last; block += kLanes) {
-      std::uint32_t words[4], bits = 0;
-      draw_block(*p.dropout.key, m.row, p.dropout.place, block, words);
-      for (std::uint32_t e = 0; e < 8; ++e)
-        bits |= static_cast<std::uint32_t>(pick_draw(words, e) >= p.dropout.threshold) << e;
-      kept[block - first] = static_cast<std::uint8_t>(bits);
+      kept[block - first] = static_cast<std::uint8_t>(kept_block(p.dropout, m.row, block));
     }
   }
   /// Dropout factor of the weight of query i and key j.
@@ -245,9 +241,9 @@ __device__ __forceinline__ void attend(const GroupTask<E, Lanes, Walks>& w) {
   }
 }
 
-/// Calls work(task) for every task of this group. A block has blockDim.x / Lanes groups, each with its own arrays, in
-/// shared memory (`OnChip`) or in p.scratch. This is a compile-time constant, so that the compiler knows the kind of
-/// load.
+/// Calls work(task) for every task of this group. A block has one group of 32 lanes or two of 16, each with its own
+/// arrays, in shared memory (`OnChip`) or in p.scratch. This is a compile-time constant, so that the compiler knows the
+/// kind of load.
 template <bool OnChip, int Lanes, bool Walks, class E, class Work>
 __device__ __forceinline__ void for_each_task(const Attention<E>& p, bool gradient, const Work& work) {
   extern __shared__ __align__(16) unsigned char memory[];
@@ -277,11 +273,9 @@ template <int Lanes, class E, class Kernel, class... More>
 bool launch_on_chip(Stream stream, Kernel kernel, Attention<E> p, bool gradient, const More&... more) {
   const GroupArrays at = group_arrays(Lanes, p.max_tokens, p.max_relations, p.width, p.tables, p.key_by_row, p.walks,
                                       p.dropout.threshold != 0, gradient);
-  const auto fit = static_cast<std::int64_t>(shared_memory_limit()) / (at.size * 4);
-  const auto groups =
-      static_cast<int>(fit < kAttentionThreads / Lanes ? fit : kAttentionThreads / Lanes) / (32 / Lanes) * (32 / Lanes);
-  if (groups == 0) return false;
-  launch(stream, kernel, blocks_for(p.count * p.heads, groups), static_cast<unsigned>(Lanes * groups),
+  constexpr int groups = kAttentionThreads / Lanes;
+  if (groups * at.size * 4 > static_cast<std::int64_t>(shared_memory_limit())) return false;
+  launch(stream, kernel, blocks_for(p.count * p.heads, groups), kAttentionThreads,
          static_cast<std::size_t>(groups * at.size * 4), p, more...);
   return true;
 }
@@ -295,7 +289,7 @@ void launch_attention(Stream stream, Kernel half, Kernel whole, Kernel in_memory
                                       p.dropout.threshold != 0, gradient);
   const int groups = p.count * p.heads < kScratchGroups ? p.count * p.heads : kScratchGroups;
   p.scratch = scratch.sized(static_cast<std::size_t>(groups * at.size));
-  launch(stream, in_memory, static_cast<unsigned>(groups), 32u, 0, p, more...);
+  launch(stream, in_memory, static_cast<unsigned>(groups), kAttentionThreads, 0, p, more...);
 }
 template <bool Walks, class E>
 void attention_with(Stream stream, const Attention<E>& p, Array<float>& scratch) {

@@ -7,9 +7,10 @@ namespace molgraph::cuda {
 
 /// Length of a line of a score tile [keys, lanes], which can be read in both directions without bank conflicts.
 __host__ __device__ constexpr int score_line(int lanes) { return lanes + 1; }
-/// One warp per block, because shared memory limits the warps of a multiprocessor, and a large block would wait for its
-/// slowest molecule.
-inline constexpr int kAttentionThreads = 32, kAttentionBlocks = 16;  ///< blocks per multiprocessor: 128 registers
+/// Threads per block: one warp. A larger block would keep its shared memory until its slowest molecule ends.
+inline constexpr int kAttentionThreads = 32;
+/// Blocks per multiprocessor. This limits a thread to 128 registers.
+inline constexpr int kAttentionBlocks = 16;
 
 /// Tables [classes, C] whose rows are summed: by topology class, by edge class, one row for all pairs; null = none.
 struct TableRows {

@@ -68,6 +68,15 @@ __device__ __forceinline__ void draw_block(const DrawKey& key, std::uint32_t row
   philox4x32_10(words, counter, key.seed);
 }
 
+/// Returns which of the eight elements of a block dropout keeps: bit e.
+__device__ __forceinline__ std::uint32_t kept_block(const Dropout& dropout, std::uint32_t row, std::uint32_t block) {
+  std::uint32_t words[4], kept = 0;
+  draw_block(*dropout.key, row, dropout.place, block, words);
+  for (std::uint32_t e = 0; e < 8; ++e)
+    kept |= static_cast<std::uint32_t>(pick_draw(words, e) >= dropout.threshold) << e;
+  return kept;
+}
+
 /// Returns the factor of element `index*width + channel`: 0 or the scale.
 __device__ __forceinline__ float keep_factor(const Dropout& dropout, const TokenPlace& token, int width, int channel) {
   if (dropout.threshold == 0) return 1.0f;

@@ -25,10 +25,7 @@ __device__ __forceinline__ std::uint32_t kept_channels(const Dropout& dropout, c
   std::uint32_t kept = 0, words[4];
   if (width % 8 == 0) {  // a block of draws covers eight channels: each lane of the quad computes every fourth block
     for (std::uint32_t first = 0; first < NT; first += 4) {
-      draw_block(*dropout.key, token.row, dropout.place, row / 8 + first + t, words);
-      std::uint32_t own = 0;
-      for (std::uint32_t c = 0; c < 8; ++c)
-        own |= static_cast<std::uint32_t>(pick_draw(words, c) >= dropout.threshold) << c;
+      const std::uint32_t own = kept_block(dropout, token.row, row / 8 + first + t);
       for (std::uint32_t other = 0; other < 4; ++other) {
         const std::uint32_t all = other == 0 ? own : __shfl_xor_sync(0xFFFFFFFFu, own, static_cast<int>(other));
         kept |= (all >> (2 * t) & 3u) << 2 * (first + (t ^ other));
@@ -45,8 +42,7 @@ __device__ __forceinline__ std::uint32_t kept_channels(const Dropout& dropout, c
   return kept;
 }
 
-/// The lane's channels of a row: x[2*n + k] is channel 8*n + 2*t + k, zero beyond the width. Kernels load whole rows
-/// before they store anything, so that the loads overlap: the compiler may not move a load before a store.
+/// The lane's channels of a row: x[2*n + k] is channel 8*n + 2*t + k, zero beyond the width. Width 0: no loads.
 template <int NT>
 __device__ __forceinline__ void load_channels(const float* row, int width, float (&x)[2 * NT]) {
   const int t = static_cast<int>(threadIdx.x % 4);
@@ -81,12 +77,6 @@ __device__ __forceinline__ void store_channels(E* row, int width, const float (&
     }
   }
 }
-/// The row's first element; that of row 0 for a row beyond the end, which is loaded and not used.
-template <class T>
-__device__ __forceinline__ T* row_of(T* rows, int m, bool there, int width) {
-  return rows + (there ? static_cast<std::int64_t>(m) * width : 0);
-}
-
 /// residual_norm() of the branch c + bias, for this warp's rows, which begin at `row`.
 template <class E, int NT>
 __device__ __forceinline__ void residual_norm_tile(const ResidualNorm<E>& p, const float* bias, int row,
@@ -101,7 +91,7 @@ __device__ __forceinline__ void residual_norm_tile(const ResidualNorm<E>& p, con
 #pragma unroll
   for (int r = 0; r < 2; ++r) {
     const int m = row + lane / 4 + 8 * r;
-    load_channels<NT>(row_of(p.x, m, m < p.rows, p.width), p.width, value[r]);
+    load_channels<NT>(p.x + static_cast<std::int64_t>(m) * p.width, m < p.rows ? p.width : 0, value[r]);
   }
 #pragma unroll
   for (int r = 0; r < 2; ++r) {
@@ -115,7 +105,8 @@ __device__ __forceinline__ void residual_norm_tile(const ResidualNorm<E>& p, con
       value[r][k] += keep * (c[k / 2][2 * r + k % 2] + branch_bias[k]);  // zero beyond the width
       total += value[r][k];
     }
-    if (there) store_channels<float, NT>(row_of(p.sum, m, there, p.width), p.width, value[r]);
+    const std::int64_t first = static_cast<std::int64_t>(m) * p.width;
+    if (there) store_channels<float, NT>(p.sum + first, p.width, value[r]);
     if (p.weight == nullptr) continue;
     const float mean = quad_sum(total) / static_cast<float>(p.width);
     float square = 0;
@@ -128,8 +119,8 @@ __device__ __forceinline__ void residual_norm_tile(const ResidualNorm<E>& p, con
     if (!there) continue;
 #pragma unroll
     for (int k = 0; k < 2 * NT; ++k) value[r][k] = (value[r][k] - mean) * scale * weight[k] + norm_bias[k];
-    if (p.normed != nullptr) store_channels<E, NT>(row_of(p.normed, m, there, p.width), p.width, value[r]);
-    if (p.normed32 != nullptr) store_channels<float, NT>(row_of(p.normed32, m, there, p.width), p.width, value[r]);
+    if (p.normed != nullptr) store_channels<E, NT>(p.normed + first, p.width, value[r]);
+    if (p.normed32 != nullptr) store_channels<float, NT>(p.normed32 + first, p.width, value[r]);
     if (t == 0) p.statistics[m] = {mean, scale};
   }
 }
@@ -149,8 +140,9 @@ __device__ __forceinline__ void norm_gradient_tile(const NormGradient<E>& p, int
     const int m = row + lane / 4 + 8 * r;
     const bool there = m < p.rows;
     statistics[r] = p.statistics[there ? m : 0];
-    load_channels<NT>(row_of(p.sum, m, there, p.width), p.width, unit[r]);
-    if (p.accumulate) load_channels<NT>(row_of(p.dx, m, there, p.width), p.width, dx[r]);
+    const std::int64_t first = static_cast<std::int64_t>(m) * p.width;
+    load_channels<NT>(p.sum + first, there ? p.width : 0, unit[r]);
+    if (p.accumulate) load_channels<NT>(p.dx + first, there ? p.width : 0, dx[r]);
   }
   float total[2] = {}, product[2] = {};
 #pragma unroll
@@ -184,14 +176,15 @@ __device__ __forceinline__ void norm_gradient_tile(const NormGradient<E>& p, int
     const std::uint32_t kept =
         p.dropped == nullptr ? 0 : kept_channels<NT>(p.dropout, there ? p.token[m] : TokenPlace{}, p.width);
     if (!there) continue;
+    const std::int64_t first = static_cast<std::int64_t>(m) * p.width;
 #pragma unroll
     for (int k = 0; k < 2 * NT; ++k)
       dx[r][k] += statistics[r].y * (c[k / 2][2 * r + k % 2] * weight[k] - total[r] - unit[r][k] * product[r]);
-    store_channels<float, NT>(row_of(p.dx, m, there, p.width), p.width, dx[r]);
+    store_channels<float, NT>(p.dx + first, p.width, dx[r]);
     if (p.dropped == nullptr) continue;
 #pragma unroll
     for (int k = 0; k < 2 * NT; ++k) dx[r][k] = (kept >> k & 1) != 0 ? p.dropout.scale * dx[r][k] : 0.0f;
-    store_channels<E, NT>(row_of(p.dropped, m, there, p.width), p.width, dx[r]);
+    store_channels<E, NT>(p.dropped + first, p.width, dx[r]);
   }
   __syncthreads();
   for (int e = static_cast<int>(threadIdx.x); e < 2 * p.width; e += static_cast<int>(blockDim.x)) {

@@ -115,8 +115,7 @@ __global__ void __launch_bounds__(kPathThreads) path_values_kernel(PathTask p) {
 __global__ void __launch_bounds__(kPathThreads) path_gradient_kernel(PathTask p, float* slope, float* parts) {
   const int levels = p.hops, lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
   float* part = parts + static_cast<std::int64_t>(blockIdx.x) * p.hops * p.bond_ids * p.heads;
-  for (int e = static_cast<int>(threadIdx.x); e < levels * p.heads; e += kPathThreads)  // one thread per level and head
-    for (int id = 0; id < p.bond_ids; ++id) part[(e / p.heads * p.bond_ids + id) * p.heads + e % p.heads] = 0;
+  for (int e = static_cast<int>(threadIdx.x); e < levels * p.bond_ids * p.heads; e += kPathThreads) part[e] = 0;
   for (int b = static_cast<int>(blockIdx.x); b < p.count; b += static_cast<int>(gridDim.x)) {
     const Molecule& m = p.molecules[b];
     const int pairs = m.tokens * m.tokens;

@@ -2,7 +2,7 @@
 // factor, column sums, LayerNorm.
 //
 // A block of four warps computes 64 rows x 8*NT columns; each warp has 16 rows. Both operands pass through shared
-// memory with the depth innermost, 8*NT at a time (the whole depth of the products of a model of this width), so one
+// memory with the depth innermost, 8*NT at a time (often the whole depth in a narrow model), so one
 // kernel computes y = x W^T, dx = dy W and dW = dy^T x: only the strides differ. The accumulators have the layout of
 // mma.sync: lane 4*g + t has rows g and g + 8, columns 2t and 2t + 1 of every eight.
 #pragma once
@@ -115,16 +115,11 @@ __device__ __forceinline__ void store_eight(E* to, int count, const float (&x)[8
 /// Which of eight neighbouring channels of a token dropout keeps: bit u.
 __device__ __forceinline__ std::uint32_t kept_eight(const Dropout& dropout, const TokenPlace& token, int width,
                                                     int channel) {
-  if (dropout.threshold == 0) return 0xFF;
   const std::uint32_t first = token.index * static_cast<std::uint32_t>(width) + static_cast<std::uint32_t>(channel),
                       blocks = first % 8 == 0 ? 1 : 2;
-  std::uint32_t kept = 0, words[4];
+  std::uint32_t kept = 0;
 #pragma unroll 1
-  for (std::uint32_t k = 0; k < blocks; ++k) {
-    draw_block(*dropout.key, token.row, dropout.place, first / 8 + k, words);
-    for (std::uint32_t e = 0; e < 8; ++e)
-      kept |= static_cast<std::uint32_t>(pick_draw(words, e) >= dropout.threshold) << (8 * k + e);
-  }
+  for (std::uint32_t k = 0; k < blocks; ++k) kept |= kept_block(dropout, token.row, first / 8 + k) << 8 * k;
   return kept >> first % 8 & 0xFF;
 }
 
@@ -273,8 +268,8 @@ __global__ void __launch_bounds__(kFinishThreads) finish_kernel(Product<E> p, co
   load_eight(raw + static_cast<std::int64_t>(m) * p.columns + n, p.columns - n < 8 ? p.columns - n : 8, value);
   finish_eight(p, m, n, value, 0);
 }
-/// Sums of a over the depth, for 32 of its rows. Warp w adds every 32nd part of the depth. The warps' sums are added in
-/// order.
+/// Sums of a over the depth, for 32 of its rows. Warp w adds the depths w, w + 32, and so on. The warps' sums are added
+/// in order.
 template <class E>
 __global__ void __launch_bounds__(kRowSumThreads) row_sums_kernel(Product<E> p) {
   constexpr int kWarps = kRowSumThreads / 32;

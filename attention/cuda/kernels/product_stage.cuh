@@ -9,10 +9,10 @@ namespace molgraph::cuda {
 
 inline constexpr int kProductThreads = 128;
 
-/// Depth of a part of the operands in shared memory, and the distance of two lines there, at which the loads of
-/// fragments use all banks once.
+/// Depth of a stage.
 template <int NT>
 inline constexpr int kStage = 8 * NT;
+/// Distance of two lines in shared memory. With it, the loads of fragments use every bank once.
 template <class E, int NT>
 inline constexpr int kLine = kStage<NT> + 16 / static_cast<int>(sizeof(E));
 

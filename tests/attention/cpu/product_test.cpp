@@ -75,8 +75,8 @@ TEST_P(Product, SumsOverTheDepth) {
                   .y = got.data(),
                   .y_stride = size.columns,
                   .accumulate = start == sums,
-                  .soon = {}};
-      if (start == bias) g.soon = {c.b.data(), c.b.size()};
+                  .prefetch = {}};
+      if (start == bias) g.prefetch = {c.b.data(), c.b.size()};
       kernels().gemm(g);
       Errors errors;
       for (std::size_t r = 0; r < size.rows; ++r)
@@ -104,7 +104,7 @@ TEST_P(Product, WeightGradientSumsOverTheRows) {
                                .y_stride = size.columns,
                                .columns = size.columns,
                                .weights = got.data(),
-                               .soon = {c.b.data(), c.b.size()}});
+                               .prefetch = {c.b.data(), c.b.size()}});
     Errors errors;
     for (std::size_t k = 0; k < size.depth; ++k)
       for (std::size_t column = 0; column < size.columns; ++column) {
@@ -137,7 +137,7 @@ TEST(ProductBf16, SumsRoundedFactors) {
                       .y = got.data(),
                       .y_stride = size.columns,
                       .accumulate = false,
-                      .soon = {}};
+                      .prefetch = {}};
     std::vector<std::uint16_t> scratch(cpu::gemm_bf16_scratch(g));
     cpu::gemm_bf16(g, packed.data(), scratch.data());
     Errors sums, factors;
@@ -170,7 +170,7 @@ TEST(ProductBf16, WeightGradientSumsRoundedFactors) {
                                 .y_stride = size.columns,
                                 .columns = size.columns,
                                 .weights = got.data(),
-                                .soon = {}};
+                                .prefetch = {}};
     std::vector<std::uint16_t> scratch(cpu::weight_gradient_bf16_scratch(g));
     cpu::weight_gradient_bf16(g, scratch.data());
     Errors errors;
