@@ -4,6 +4,7 @@
 #pragma once
 
 #include "attention/cuda/kernels/device.cuh"
+#include "attention/cuda/molecules.hpp"
 
 namespace molgraph::cuda {
 
