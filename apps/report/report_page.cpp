@@ -66,7 +66,7 @@ std::string report_page(const ReportFacts& facts) {
 }
 
 std::string write_report_page(const std::string& folder, int threads) {
-  const std::string path = folder + "/" + kReportPage;
+  std::string path = folder + "/" + kReportPage;
   write_file_atomically(path, report_page(facts_of_run(folder, threads)));
   return path;
 }

@@ -31,7 +31,7 @@ RandomStream DropoutMasks::stream(std::int64_t molecule, int layer, RandomSite s
 Tensor DropoutMasks::tokens(int layer, RandomSite site, std::int64_t channels, double p) const {
   const std::uint32_t threshold = dropout_threshold(p);
   if (!mode_.training || threshold == 0) return {};
-  const Tensor factors = torch::zeros({layout_.tokens, channels}, like_);
+  Tensor factors = torch::zeros({layout_.tokens, channels}, like_);
   AT_DISPATCH_FLOATING_TYPES(factors.scalar_type(), "dropout_tokens", [&] {
     const auto scale = static_cast<scalar_t>(dropout_scale(threshold));
     scalar_t* out = factors.mutable_data_ptr<scalar_t>();
@@ -83,7 +83,7 @@ Tensor molecule_dropout(const GraphBatch& batch, std::int64_t channels, RandomSi
                         const ForwardMode& mode, const torch::TensorOptions& like) {
   const std::uint32_t threshold = dropout_threshold(p);
   if (!mode.training || threshold == 0) return {};
-  const Tensor factors = torch::empty({batch.size(), channels}, like.requires_grad(false));
+  Tensor factors = torch::empty({batch.size(), channels}, like.requires_grad(false));
   std::vector<std::uint16_t> draws(static_cast<std::size_t>(channels));
   AT_DISPATCH_FLOATING_TYPES(factors.scalar_type(), "molecule_dropout", [&] {
     const auto scale = static_cast<scalar_t>(dropout_scale(threshold));
@@ -99,7 +99,7 @@ Tensor molecule_dropout(const GraphBatch& batch, std::int64_t channels, RandomSi
 
 Tensor input_noise(const GraphBatch& batch, std::int64_t channels, double width, const ForwardMode& mode,
                    const torch::TensorOptions& like, RandomSite site) {
-  const Tensor noise = torch::empty({batch.num_tokens(), channels}, like.requires_grad(false));
+  Tensor noise = torch::empty({batch.num_tokens(), channels}, like.requires_grad(false));
   AT_DISPATCH_FLOATING_TYPES(noise.scalar_type(), "input_noise", [&] {
     scalar_t* out = noise.mutable_data_ptr<scalar_t>();
     at::parallel_for(0, batch.size(), 4, [&](std::int64_t begin, std::int64_t end) {

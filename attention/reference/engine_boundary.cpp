@@ -51,7 +51,7 @@ Tensor EngineBoundary::train(const GraphBatch& batch, const ForwardMode& mode, c
     return parameter.mutable_grad().data_ptr<float>();
   };
   const int width = model_.plan().encoder.width;
-  const Tensor scaled = torch::empty({batch.size(), static_cast<std::int64_t>(engine_->outputs())});
+  Tensor scaled = torch::empty({batch.size(), static_cast<std::int64_t>(engine_->outputs())});
   const Tensor perturbation = mode.perturbation.defined() ? mode.perturbation.contiguous() : Tensor();
   TORCH_CHECK(!perturbation.defined() || perturbation.numel() == batch.num_tokens() * width,
               "the perturbation does not have the shape [tokens of the batch, C]");

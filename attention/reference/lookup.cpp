@@ -26,7 +26,7 @@ void for_each_row(std::int64_t heads, const Tensor& slots, const Row& row) {
 Tensor lookup_values(const Tensor& base, const Tensor& tables, const Tensor& slots) {
   const std::int64_t heads = tables.size(0), groups = tables.size(1), entries = tables.size(2), pairs = slots.size(1);
   TORCH_INTERNAL_ASSERT(slots.size(0) == groups && slots.scalar_type() == torch::kInt32 && slots.is_contiguous());
-  const Tensor out = torch::empty({heads, groups, pairs}, tables.options());
+  Tensor out = torch::empty({heads, groups, pairs}, tables.options());
   AT_DISPATCH_FLOATING_TYPES(tables.scalar_type(), "add_lookup", [&] {
     const scalar_t* table = tables.const_data_ptr<scalar_t>();
     const scalar_t* start = base.defined() ? base.const_data_ptr<scalar_t>() : nullptr;
@@ -49,7 +49,7 @@ Tensor lookup_values(const Tensor& base, const Tensor& tables, const Tensor& slo
 Tensor slot_sums(const Tensor& values, const Tensor& slots, std::int64_t num_slots) {
   const std::int64_t heads = values.size(0), groups = values.size(1), pairs = values.size(2);
   TORCH_INTERNAL_ASSERT(slots.size(0) == groups && slots.size(1) == pairs && slots.scalar_type() == torch::kInt32);
-  const Tensor out = torch::zeros({heads, groups, num_slots}, values.options());
+  Tensor out = torch::zeros({heads, groups, num_slots}, values.options());
   AT_DISPATCH_FLOATING_TYPES(values.scalar_type(), "sum_by_slot", [&] {
     const scalar_t* value = values.const_data_ptr<scalar_t>();
     scalar_t* sum = out.mutable_data_ptr<scalar_t>();

@@ -13,7 +13,7 @@ using torch::Tensor;
 Tensor column_rows(const GraphBatch& batch) {
   const FeatureShape& shape = feature_shape(batch.features);
   const auto columns = static_cast<std::size_t>(shape.atom_columns);
-  const Tensor rows = torch::empty({static_cast<std::int64_t>(batch.degree.size()), shape.atom_columns}, torch::kInt64);
+  Tensor rows = torch::empty({static_cast<std::int64_t>(batch.degree.size()), shape.atom_columns}, torch::kInt64);
   auto* row = rows.data_ptr<std::int64_t>();
   for (std::size_t k = 0; k < batch.atoms.size(); k += columns) {
     std::int64_t first = 0;
@@ -24,7 +24,7 @@ Tensor column_rows(const GraphBatch& batch) {
 
 /// [tokens]: row 0 is the virtual node, row 1 + a is atom a.
 Tensor token_sources(const GraphBatch& batch) {
-  const Tensor source = torch::empty({batch.num_tokens()}, torch::kInt64);
+  Tensor source = torch::empty({batch.num_tokens()}, torch::kInt64);
   auto* out = source.data_ptr<std::int64_t>();
   std::int64_t next_atom = 1;
   for (std::int64_t b = 0; b < batch.size(); ++b) {
@@ -49,8 +49,7 @@ Tensor node_input(const ParameterTree& parameters, const ModelPlan& plan, const 
                   const ForwardMode& mode) {
   Tensor atoms = torch::embedding(parameters["node.atom"], column_rows(batch)).sum(1);
   if (plan.max_degree >= 0) atoms = atoms + centrality(parameters, plan.max_degree, batch);
-  const Tensor x =
-      torch::cat({parameters["node.virtual_node"].unsqueeze(0), atoms}).index_select(0, token_sources(batch));
+  Tensor x = torch::cat({parameters["node.virtual_node"].unsqueeze(0), atoms}).index_select(0, token_sources(batch));
   if (!mode.training || plan.perturb_noise == 0) return x;
   const Tensor noise = input_noise(batch, x.size(1), plan.perturb_noise, mode, x.options());
   return x + noise.index_fill(0, virtual_tokens(batch), 0.0);

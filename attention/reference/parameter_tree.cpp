@@ -24,7 +24,7 @@ torch::nn::Module& owner_of(torch::nn::Module& root, std::string& name) {
 
 }  // namespace
 
-void initialise(torch::Tensor tensor, const Initialisation& initial) {
+void initialise(const torch::Tensor& tensor, const Initialisation& initial) {
   const torch::NoGradGuard no_grad;
   switch (initial.kind) {
     case Initialisation::Kind::constant: tensor.fill_(initial.value); break;

@@ -33,6 +33,6 @@ class ParameterTree : public torch::nn::Module {
 };
 
 /// Fills a tensor with initial values. The same state of LibTorch's generator gives the same values.
-void initialise(torch::Tensor tensor, const Initialisation& initial);
+void initialise(const torch::Tensor& tensor, const Initialisation& initial);
 
 }  // namespace molgraph

@@ -14,7 +14,7 @@ torch::Tensor slice(const std::vector<T>& values, std::int64_t begin, std::int64
 
 torch::Tensor bond_row_tensor(Features features) {
   const std::vector<std::vector<int>> of_ids = rows_of_bond_ids(features);
-  const torch::Tensor rows =
+  torch::Tensor rows =
       torch::zeros({static_cast<std::int64_t>(of_ids.size()), feature_shape(features).bond_columns}, torch::kInt64);
   auto* out = rows.data_ptr<std::int64_t>();
   for (const std::vector<int>& of_id : of_ids) out = std::copy(of_id.begin(), of_id.end(), out);

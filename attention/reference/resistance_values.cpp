@@ -11,7 +11,7 @@ namespace {
 
 /// R of all pairs of the batch [P, 1]; -1 for pairs without R.
 torch::Tensor resistances(const GraphBatch& batch) {
-  const torch::Tensor all = torch::full({batch.num_pairs(), 1}, -1.0, torch::kFloat64);
+  torch::Tensor all = torch::full({batch.num_pairs(), 1}, -1.0, torch::kFloat64);
   std::vector<double> of_molecule;
   for (std::int64_t b = 0; b < batch.size(); ++b) {
     const auto k = static_cast<std::size_t>(b);

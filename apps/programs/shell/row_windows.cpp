@@ -30,7 +30,7 @@ constexpr std::chrono::milliseconds kWaitForReader{200};
 
 std::size_t bytes_of(const TableRow& row) {
   std::size_t bytes = row.mol_block.size() + row.problem.size();
-  for (const std::string& cell : row.cells) bytes += sizeof cell + cell.size();
+  for (const std::string& cell : row.cells) bytes += sizeof(std::string) + cell.size();
   return bytes;
 }
 

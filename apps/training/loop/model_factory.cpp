@@ -66,8 +66,8 @@ std::vector<TensorProblem> copy_tensors(const std::map<std::string, StoredTensor
                                   wide ? torch::kFloat64 : torch::kFloat32));
   }
   for (const auto& [name, tensor] : stored) {
-    const bool known = std::any_of(targets.begin(), targets.end(), [&](const auto& t) { return t.name == name; });
-    if (!known) problems.push_back({Kind::surplus, name, "surplus: " + name + " " + shape_text(tensor.shape)});
+    if (std::ranges::find(targets, name, &NamedTensor::name) == targets.end())
+      problems.push_back({Kind::surplus, name, "surplus: " + name + " " + shape_text(tensor.shape)});
   }
   return problems;
 }

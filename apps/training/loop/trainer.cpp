@@ -37,7 +37,7 @@ LossSum add_gradients(const Trainable& model, const Losses& loss, const TrainBat
   const double share = 1.0 / static_cast<double>(batch.present * passes);
   if (!model.gradients) {
     const torch::Tensor scaled = model.run(batch.graph, mode).scaled;
-    const LossSum sum = masked_loss(loss, scaled, batch.targets, model.target_shift, model.target_scale, batch.terms);
+    LossSum sum = masked_loss(loss, scaled, batch.targets, model.target_shift, model.target_scale, batch.terms);
     (sum.sum * share).backward();
     return sum;
   }
@@ -164,7 +164,7 @@ class Loop {
     const auto batches = (molecules + options_.batch_size - 1) / options_.batch_size;
     model_.module->train();
     {
-      const std::string prefix = text("epoch %lld of %lld, loss ", static_cast<long long>(state_.epoch + 1),
+      const std::string prefix = text("epoch %lld of %lld, loss ", static_cast<long long>(state_.epoch) + 1,
                                       static_cast<long long>(options_.epochs));
       const auto after_update = [&] {
         ++state_.batch;

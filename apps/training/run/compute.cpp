@@ -48,7 +48,7 @@ Trainable make_trainable(const std::shared_ptr<GraphModel>& model, const Compute
   if (compute) {
     trainable.gradients = [compute](const GraphBatch& batch, const ForwardMode& mode, const LossSlope& slope) {
       torch::Tensor perturbation = mode.perturbation, dinput;
-      const torch::Tensor scaled = compute->train(batch, mode, slope, perturbation.defined() ? &dinput : nullptr);
+      torch::Tensor scaled = compute->train(batch, mode, slope, perturbation.defined() ? &dinput : nullptr);
       if (perturbation.defined()) perturbation.mutable_grad() = dinput;
       return scaled;
     };

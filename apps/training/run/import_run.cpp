@@ -114,7 +114,7 @@ ModelConfig import_run(const ImportOptions& options, const std::string& run, con
   const RunDirectory directory{run};
   const RunClaim claim(run, false, control);
   const StateDict state = read_weights(options.weights);
-  const ModelConfig config = config_of(state, options);
+  ModelConfig config = config_of(state, options);
   const std::shared_ptr<GraphModel> model = make_model(config, 0);
   const StateDict ours = import_published(state, links_of(config.model), model->specs(), options.weights);
   torch::NoGradGuard no_grad;

@@ -130,8 +130,8 @@ std::string check_calibration_size(const LoadedData& data) {
       needed = std::min(needed, kMargin * static_cast<double>(kMinCalibrationLabels) / static_cast<double>(all));
   }
   if (few.empty()) return {};
-  const std::string why = "--calibration-size leaves fewer than " + std::to_string(kMinCalibrationLabels) +
-                          " labels for an interval or a temperature: " + list_of(few, 5);
+  std::string why = "--calibration-size leaves fewer than " + std::to_string(kMinCalibrationLabels) +
+                    " labels for an interval or a temperature: " + list_of(few, 5);
   if (few.size() < names.size()) return why;
   throw UsageError(why + (std::ceil(needed * 100) / 100 <= kMaxCalibration
                               ? text("; give at least %.2f, or omit the option", std::ceil(needed * 100) / 100)

@@ -12,6 +12,7 @@
 #include "apps/scoring/predictor.hpp"
 #include "apps/scoring/run_record.hpp"
 #include "apps/training/loop/evaluate.hpp"
+#include "apps/training/run/predictions.hpp"
 #include "apps/training/run/pretraining.hpp"
 #include "apps/training/run/run_directory.hpp"
 #include "datasets/system/readable.hpp"

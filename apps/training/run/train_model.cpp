@@ -33,7 +33,7 @@ void freeze(Frozen what, GraphModel& model) {
 std::shared_ptr<GraphModel> start_model(const ResolvedRun& resolved, const MoleculeSet& set, const Split& split,
                                         const std::optional<StartingPoint>& start, const RunControl& control) {
   const TrainOptions& options = resolved.options;
-  const std::shared_ptr<GraphModel> model = make_model(resolved.model, options.training.seed);
+  std::shared_ptr<GraphModel> model = make_model(resolved.model, options.training.seed);
   bool scale = options.training.scale_targets && set.task.has(TaskKind::regression);
   if (start) {
     const WarmStart warm = warm_start(start->file, start->config, resolved.model, *model);
