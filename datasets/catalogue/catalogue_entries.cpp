@@ -103,7 +103,7 @@ void add_ogb(std::vector<Entry>& entries) {
   molhiv.metric = "roc-auc";
   molhiv.what = "ogbg-molhiv: inhibition of HIV";
   molhiv.where = std::string(kOgb) + "; or MoleculeNet's HIV.csv (the split is computed)";
-  molhiv.other_names = {"hiv", "ogbgmolhiv"};
+  molhiv.other_names = {"hiv"};
   entries.push_back(molhiv);
 
   Entry molpcba{.name = "molpcba", .task = TaskKind::binary};
@@ -113,7 +113,7 @@ void add_ogb(std::vector<Entry>& entries) {
   molpcba.metric = "ap";
   molpcba.what = "ogbg-molpcba: 128 assays with missing labels";
   molpcba.where = kOgb;
-  molpcba.other_names = {"pcba", "ogbgmolpcba"};
+  molpcba.other_names = {"pcba"};
   entries.push_back(molpcba);
 }
 
