@@ -50,8 +50,10 @@ class Method:
     def __init__(self, name: str, entry: dict, places: Places):
         self.name, self.entry, self.places = name, entry, places
         self.peer = bool(entry.get("peer", False))
+        self.past = bool(entry.get("past", False))  # finished runs of an earlier version; `run` leaves it out
         unknown = set(entry) - {
             "peer",
+            "past",
             "program",
             "flags",
             "regression_flags",

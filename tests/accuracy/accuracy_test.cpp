@@ -167,6 +167,17 @@ TEST_F(Accuracy, FinishedRunsAreNotRepeated) {
   EXPECT_EQ(lines_of(scratch.read("results/molgraph.csv")).size(), 1u + 2u * 2u);
 }
 
+TEST_F(Accuracy, PastMethodsAreShownButNotRun) {
+  ASSERT_EQ(run("--methods ours --tables carbons").code, 0);
+  ASSERT_EQ(calls(), 3u);
+  scratch.write("methods.toml", std::string(kMethods) + "past = true\n");
+  const ShellResult result = run("--final");
+  ASSERT_EQ(result.code, 0) << result.err;
+  EXPECT_EQ(calls(), 3u + 2u * 3u);  // the peer on both tables
+  EXPECT_EQ(row(result.out, "carbons | RMSE"), "| carbons | RMSE | **0.400 ± 0.100** | 0.600 ± 0.100 |");
+  EXPECT_EQ(row(result.out, "odd | ROC-AUC"), "| odd | ROC-AUC | **0.500 ± 0.000** | - |");
+}
+
 TEST_F(Accuracy, FailedRunIsReportedAndOthersContinue) {
   scratch.write("methods.toml",
                 std::string(kMethods) + "[broken]\ncommand = [\"sh\", \"-c\", \"echo out of luck; exit 9\"]\n");
