@@ -12,16 +12,18 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from molgraph._core import DataError, FileError, RunError, UsageError, __version__
-    from molgraph.estimators import MolgraphClassifier, MolgraphRegressor
+    from molgraph.estimators import MolgraphClassifier, MolgraphEmbedder, MolgraphRegressor
     from molgraph.molecules import Batch, Molecule, Store, featurize
     from molgraph.prediction import Embeddings, Predictions, Predictor, Task
+    from molgraph.scoring import BatchPredictor, embed_file, score_file
     from molgraph.training import Run, train
 
 _HOMES = {
     "Predictor": "prediction", "Predictions": "prediction", "Embeddings": "prediction", "Task": "prediction",
     "featurize": "molecules", "Batch": "molecules", "Molecule": "molecules", "Store": "molecules",
     "train": "training", "Run": "training",
-    "MolgraphRegressor": "estimators", "MolgraphClassifier": "estimators",
+    "score_file": "scoring", "embed_file": "scoring", "BatchPredictor": "scoring",
+    "MolgraphRegressor": "estimators", "MolgraphClassifier": "estimators", "MolgraphEmbedder": "estimators",
     "FileError": "_core", "DataError": "_core", "UsageError": "_core", "RunError": "_core", "__version__": "_core",
 }
 _OPTIONAL = {"estimators": "sklearn"}  # submodule: optional package that it needs

@@ -1,4 +1,4 @@
-"""Conversion of any container of SMILES to lists of strings."""
+"""Conversion of any container of molecules to lists of SMILES."""
 import itertools
 from typing import Any, Iterable, Iterator, List
 
@@ -11,10 +11,11 @@ def is_stream(values: Any) -> bool:
 
 
 def texts_of(values: Iterable[Any]) -> List[str]:
-    """Returns the SMILES of a list, tuple, numpy array or pandas Series; missing values (None, NaN, NA) become "".
+    """Returns the SMILES of a list, tuple, numpy array, pandas Series or Arrow array (also any object with
+    ``__arrow_c_stream__``); missing values (None, NaN, NA) become "", molecules of RDKit their SMILES.
 
-    Raises TypeError for a single string, for a table with more than one column, and for a value that is neither a
-    string nor missing; the message gives its index.
+    Raises TypeError for a single string, for a table with more than one column, and for any other value; the message
+    gives its index.
     """
     if isinstance(values, (str, bytes)):
         raise TypeError("SMILES must be passed as a list: [smiles], not smiles")
@@ -23,7 +24,16 @@ def texts_of(values: Iterable[Any]) -> List[str]:
         if shape[1] != 1:
             raise TypeError(f"the table must have one column of SMILES, not {shape[1]}")
         values = values.iloc[:, 0] if hasattr(values, "iloc") else values[:, 0]
-    values = values.tolist() if hasattr(values, "tolist") else list(values)
+    if hasattr(values, "to_pylist"):  # Arrow
+        values = values.to_pylist()
+    elif hasattr(values, "tolist"):
+        values = values.tolist()
+    elif hasattr(values, "__arrow_c_stream__") and not hasattr(values, "__iter__"):
+        import pyarrow
+
+        values = pyarrow.chunked_array(values).to_pylist()
+    else:
+        values = list(values)
     for place, value in enumerate(values):
         if type(value) is not str:
             values[place] = _text_of(value, place)
@@ -35,6 +45,10 @@ def _text_of(value: Any, place: int) -> str:
         return str(value)
     if value is None or type(value).__name__ == "NAType" or value != value:  # pandas.NA has no truth value
         return ""
+    if type(value).__module__.startswith("rdkit.") and hasattr(value, "GetNumAtoms"):
+        from rdkit.Chem import MolToSmiles
+
+        return MolToSmiles(value)
     raise TypeError(f"SMILES {place}: must be a string, not {type(value).__name__} {value!r:.40}")
 
 

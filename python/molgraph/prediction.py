@@ -63,20 +63,42 @@ class Predictions:
         """[n] bool: True for rows with a prediction."""
         return self.status == "ok"
 
-    def to_pandas(self, smiles: Optional[Iterable[Any]] = None):
-        """Returns a pandas DataFrame, one row per molecule; ``smiles`` is its first column. Needs pandas."""
-        import pandas
-
-        columns: Dict[str, Any] = {} if smiles is None else {"smiles": list(smiles)}
-        parts = {"": self.values, "_std": self.std, "_low": self.low, "_high": self.high}
-        for k, name in enumerate(self.task.outputs):
-            for suffix, part in parts.items():
-                if part is not None:
-                    columns[name + suffix] = part[:, k]
+    def columns(self) -> Dict[str, np.ndarray]:
+        """Returns the columns that molgraph-score adds to a table, each [n], with the same names: ``<target>_pred``,
+        ``status``, ``reason`` and, if requested, ``<target>_std``, ``<target>_low``, ``domain_similarity`` and others.
+        For several classes, ``<target>_pred`` is the most probable class ("" for rows that are not ok)."""
+        task, ok = self.task, self.ok
+        columns: Dict[str, np.ndarray] = {}
+        parts = {"_std": self.std, "_low": self.low, "_high": self.high}
+        if task.kind != "multiclass":
+            for k, name in enumerate(task.names):
+                columns[name + "_pred"] = self.values[:, k]
+                columns.update({name + suffix: part[:, k] for suffix, part in parts.items() if part is not None})
+        else:
+            labels = np.array([*(task.class_labels or map(str, range(task.classes))), ""], dtype=object)
+            for t, name in enumerate(task.names):
+                part = slice(t * task.classes, (t + 1) * task.classes)
+                best = np.where(ok, np.argmax(np.nan_to_num(self.values[:, part]), axis=1), -1)
+                columns[name + "_pred"] = labels[best]
+                for suffix, all_values in (("_prob_", self.values), ("_std_", self.std)):
+                    if all_values is not None:
+                        columns.update(zip((name + suffix + label for label in labels[:-1]), all_values[:, part].T))
         if self.domain is not None:
             columns.update({"domain_" + name: part for name, part in self.domain._asdict().items()})
-        columns["status"], columns["reason"] = self.status, self.reason
-        return pandas.DataFrame(columns)
+        columns["status"], columns["reason"] = self.status, np.array(self.reason, dtype=object)
+        return columns
+
+    def to_pandas(self, smiles: Optional[Iterable[Any]] = None):
+        """Returns a pandas DataFrame of :meth:`columns`; ``smiles`` is its first column. Needs pandas."""
+        import pandas
+
+        return pandas.DataFrame({**({} if smiles is None else {"smiles": list(smiles)}), **self.columns()})
+
+    def to_arrow(self, smiles: Optional[Iterable[Any]] = None):
+        """Returns a pyarrow Table of :meth:`columns`; ``smiles`` is its first column. Needs pyarrow."""
+        import pyarrow
+
+        return pyarrow.table({**({} if smiles is None else {"smiles": list(smiles)}), **self.columns()})
 
 
 @dataclass(frozen=True)

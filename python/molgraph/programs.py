@@ -30,6 +30,18 @@ def path_of(name: str, on_path: bool = True) -> str:
     return found
 
 
+def shipped_weights() -> str:
+    """Path of the pre-trained weights that ship with molgraph: in $MOLGRAPH_PRETRAINED, else in the package.
+
+    Raises FileError if they are missing.
+    """
+    package = os.path.join(os.path.dirname(_BIN), "share", "molgraph", "pretrained")
+    path = os.path.join(os.environ.get("MOLGRAPH_PRETRAINED", package), "grpe-small.safetensors")
+    if not os.path.isfile(path):
+        raise _core.FileError(f"{path}: no such file")
+    return path
+
+
 def torch_version(text: str) -> Tuple[int, ...]:
     """"2.11.0+cpu" -> (2, 11)"""
     return tuple(int(part) for part in text.split("+")[0].split(".")[:2])

@@ -118,11 +118,11 @@ def train(data: Any, out: Union[str, "os.PathLike[str]"], *, quiet: bool = False
     tables = data if isinstance(data, (list, tuple)) else [data]
     given = [] if options.get("resume") else [os.fspath(table) for table in tables]
     program = path_of("molgraph-train")
-    _run([program] + given + flags_of({"output_dir": out, **options}) + (["--quiet"] if quiet else []))
+    run_program([program] + given + flags_of({"output_dir": out, **options}) + (["--quiet"] if quiet else []))
     return Run(out)
 
 
-def _run(command: List[str]) -> None:
+def run_program(command: List[str]) -> None:
     """Runs a program in a separate process group, so that it receives each Ctrl-C once."""
     child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                              text=True, errors="replace", start_new_session=True, env=environment_of(command[0]))

@@ -27,9 +27,9 @@ class EstimatorOfRows:
     def __init__(self, epochs=1, random_state=0, threads=1):
         super().__init__(epochs=epochs, random_state=random_state, threads=threads)
 
-    def fit(self, X, y):
+    def fit(self, X, y, sample_weight=None):
         X, y = validate_data(self, X, y, multi_output=True, y_numeric=isinstance(self, molgraph.MolgraphRegressor))
-        return super().fit(molecules(X), y)
+        return super().fit(molecules(X), y, sample_weight)
 
     def _fit(self, *data):
         kept = dict(self.__dict__)
@@ -37,9 +37,9 @@ class EstimatorOfRows:
         super()._fit(*data)
         self.options = kept["options"]
 
-    def _values(self, X):
+    def _predictions(self, X, interval=0):
         self._scorer()
-        return super()._values(molecules(validate_data(self, X, reset=False)))
+        return super()._predictions(molecules(validate_data(self, X, reset=False)), interval)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -58,10 +58,18 @@ class Classifier(EstimatorOfRows, molgraph.MolgraphClassifier):
     pass
 
 
+EXPECTED_FAILURES = {
+    "check_sample_weight_equivalence_on_dense_data":
+        "A row of weight 2 is not two rows: batches and the validation set are drawn row by row, and duplicates merge.",
+}
+
+
 @pytest.mark.parametrize("kind", [Regressor, Classifier])
 @pytest.mark.filterwarnings("ignore")
 def test_estimators_pass_scikit_learn_checks(kind):
-    results = estimator_checks.check_estimator(kind(), on_fail=None)
+    results = estimator_checks.check_estimator(kind(), on_fail=None, expected_failed_checks=EXPECTED_FAILURES)
     assert len(results) > 40
-    assert [(one["check_name"], one["exception"]) for one in results if one["status"] not in ("passed", "skipped")] == []
-    print(kind.__name__, sum(one["status"] == "passed" for one in results), "checks passed")
+    assert [(one["check_name"], one["exception"]) for one in results if one["status"] == "failed"] == []
+    for status in ("passed", "skipped", "xfail"):
+        names = [one["check_name"] for one in results if one["status"] == status]
+        print(kind.__name__, len(names), status, "" if status == "passed" else names)

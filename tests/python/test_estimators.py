@@ -7,7 +7,9 @@ from conftest import chain
 pytest.importorskip("sklearn")
 from sklearn.base import clone  # noqa: E402
 from sklearn.exceptions import NotFittedError  # noqa: E402
+from sklearn.linear_model import Ridge  # noqa: E402
 from sklearn.model_selection import GridSearchCV, cross_val_score  # noqa: E402
+from sklearn.pipeline import make_pipeline  # noqa: E402
 
 import molgraph  # noqa: E402
 
@@ -32,12 +34,73 @@ def test_regression():
     assert not np.array_equal(regressor(random_state=1).fit(SMILES, LENGTHS).predict(SMILES), predicted)
     two = regressor().fit(SMILES, np.column_stack([LENGTHS, np.where(LENGTHS > 9, np.nan, LENGTHS)]))
     assert two.predict(SMILES[:3]).shape == (3, 2)
-    with pytest.raises(ValueError, match="molecule 1: invalid_smiles"):
-        model.predict(["CCO", "bad("])
-    with pytest.raises(ValueError, match="invalid_smiles.*bad\\("):
-        model.fit(list(SMILES[:40]) + ["bad("], LENGTHS[:41])
     with pytest.raises(ValueError, match="2 molecules and 1 labels"):
         model.fit(["C", "CC"], [1.0])
+
+
+def test_unreadable_molecules():
+    model = regressor().fit(SMILES, LENGTHS)
+    some, labels = ["bad(", *SMILES[:40]], LENGTHS[:41]
+    with pytest.warns(UserWarning, match="1 of 41 molecules have no prediction; molecule 0: invalid_smiles"):
+        predicted = model.predict(some)
+    assert np.isnan(predicted[0]) and np.array_equal(predicted[1:], model.predict(SMILES[:40]))
+    with pytest.warns(UserWarning, match="1 of 41 molecules are left out of training; molecule 0: invalid_smiles"):
+        left_out = regressor().fit(some, labels)
+    assert np.array_equal(left_out.predict(SMILES), regressor().fit(some[1:], labels[1:]).predict(SMILES))
+    for action in (lambda one: one.fit(some, labels), lambda one: one.fit(SMILES, LENGTHS).predict(some)):
+        with pytest.raises(ValueError, match="molecule 0: invalid_smiles"):
+            action(regressor(on_invalid="raise"))
+    with pytest.raises(ValueError, match="on_invalid: 'drop': must be 'nan' or 'raise'"):
+        regressor(on_invalid="drop").fit(SMILES, LENGTHS)
+    classes = molgraph.MolgraphClassifier(epochs=1, threads=1, options=dict(OPTIONS, descriptors="none"))
+    classes.fit(SMILES, LENGTHS > 8)
+    with pytest.warns(UserWarning):
+        assert classes.predict(some).tolist() == [None, *classes.predict(SMILES[:40])]
+
+
+def test_sample_weights():
+    weights = np.where(LENGTHS > 8, 0.0, 2.0)
+    weighted = regressor().fit(SMILES, LENGTHS, sample_weight=weights).predict(SMILES)
+    changed = np.where(LENGTHS > 8, LENGTHS + 5, LENGTHS)
+    assert not np.array_equal(weighted, regressor().fit(SMILES, LENGTHS).predict(SMILES))
+    assert np.isfinite(weighted).all()
+    with pytest.raises(ValueError, match="120 molecules and 1 weights"):
+        regressor().fit(SMILES, changed, sample_weight=[1.0])
+    with pytest.raises(ValueError, match="-1"):
+        regressor().fit(SMILES, LENGTHS, sample_weight=-np.ones(120))
+
+
+def test_intervals():
+    model = regressor(interval=0.8).fit(SMILES, LENGTHS)
+    bounds, predicted = model.predict_interval(SMILES), model.predict(SMILES)
+    assert bounds.shape == (120, 2) and (bounds[:, 0] < predicted).all() and (predicted < bounds[:, 1]).all()
+    assert np.array_equal(pickle.loads(pickle.dumps(model)).predict_interval(SMILES), bounds)
+    two = regressor(interval=0.8).fit(SMILES, np.column_stack([LENGTHS, -LENGTHS]))
+    assert two.predict_interval(SMILES[:3]).shape == (3, 2, 2)
+    with pytest.raises(molgraph.UsageError, match="needs interval"):
+        regressor().fit(SMILES, LENGTHS).predict_interval(SMILES)
+    with pytest.raises(NotFittedError):
+        regressor(interval=0.8).predict_interval(SMILES)
+
+
+def test_embedder(tmp_path):
+    embedder = molgraph.MolgraphEmbedder(threads=1)
+    with pytest.raises(NotFittedError):
+        embedder.get_feature_names_out()
+    vectors = embedder.fit_transform(SMILES)
+    assert vectors.shape == (120, 80) and vectors.dtype == np.float32
+    assert embedder.get_feature_names_out().tolist() == [f"molgraph_{k}" for k in range(80)]
+    assert np.array_equal(pickle.loads(pickle.dumps(embedder)).transform(SMILES), vectors)
+    ridge = make_pipeline(clone(embedder), Ridge()).fit(SMILES, LENGTHS)
+    assert ridge.score(SMILES, LENGTHS) > 0.9
+    regressor().fit(SMILES, LENGTHS).save_run(str(tmp_path / "run"))
+    own = molgraph.MolgraphEmbedder(str(tmp_path / "run"), pooling="mean", layers=(0, -1), threads=1)
+    expected = molgraph.Predictor(tmp_path / "run").embed(SMILES, "mean", (0, -1))
+    assert np.array_equal(own.fit_transform(SMILES), expected) and len(own.get_feature_names_out()) == 32
+    with pytest.warns(UserWarning, match="1 of 2 molecules have no embedding"):
+        assert np.isnan(embedder.transform(["C", "bad("])[1]).all()
+    frame = embedder.set_output(transform="pandas").transform(SMILES)
+    assert frame.columns[0] == "molgraph_0" and len(frame) == 120
 
 
 def test_fitted_model_is_pickled_saved_and_cloned(tmp_path):

@@ -176,8 +176,33 @@ def test_errors_have_types_and_messages(run, tmp_path):
 def test_to_pandas(predictor):
     pytest.importorskip("pandas")
     frame = predictor.predict(["CCO", "bad("]).to_pandas(["CCO", "bad("])
-    assert frame.columns.tolist() == ["smiles", "y", "status", "reason"]
-    assert frame["status"].tolist() == ["ok", "invalid_smiles"] and frame["y"].isna().tolist() == [False, True]
+    assert frame.columns.tolist() == ["smiles", "y_pred", "status", "reason"]
+    assert frame["status"].tolist() == ["ok", "invalid_smiles"] and frame["y_pred"].isna().tolist() == [False, True]
+
+
+def test_to_arrow(predictor):
+    pytest.importorskip("pyarrow")
+    table = predictor.predict(["CCO", "bad("]).to_arrow(["CCO", "bad("])
+    assert table.schema.names == ["smiles", "y_pred", "status", "reason"]
+    assert table["status"].to_pylist() == ["ok", "invalid_smiles"]
+
+
+def test_arrow_and_rdkit_containers(predictor, molecules):
+    values = predictor.predict(molecules).values
+    pyarrow = pytest.importorskip("pyarrow")
+
+    class Stream:
+        """An object that has only Arrow's interface, as results of other libraries do."""
+
+        def __arrow_c_stream__(self, requested_schema=None):
+            return pyarrow.chunked_array([molecules]).__arrow_c_stream__(requested_schema)
+
+    for form in (pyarrow.array(molecules), pyarrow.chunked_array([molecules[:9], molecules[9:]]), Stream()):
+        assert np.array_equal(predictor.predict(form).values, values)
+    assert predictor.predict(pyarrow.array(["CCO", None])).status.tolist() == ["ok", "empty"]
+    Chem = pytest.importorskip("rdkit.Chem")
+    from_mols = predictor.predict([Chem.MolFromSmiles(one) for one in molecules]).values
+    np.testing.assert_allclose(from_mols, values, rtol=1e-5)  # the canonical SMILES may have another order of atoms
 
 
 def test_task(predictor):
