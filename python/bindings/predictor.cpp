@@ -28,7 +28,7 @@ using Columns = nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::
 
 /// Options of the predictor, from values as in the programs' flags.
 PredictorOptions options_of(const std::string& precision, int gpu, int max_atoms, bool calibrate, double interval,
-                            bool domain) {
+                            bool domain, const std::string& explain) {
   // 1 thread per window: windows are distributed over the threads.
   return {.threads = 1,
           .limits = {.max_atoms = max_atoms},
@@ -36,7 +36,10 @@ PredictorOptions options_of(const std::string& precision, int gpu, int max_atoms
           .device = gpu < 0 ? Device{} : Device::gpu(gpu),
           .calibrate = calibrate,
           .interval = interval,
-          .domain = domain};
+          .domain = domain,
+          .explain = explain == "atoms"     ? ExplainMethod::atoms
+                     : explain == "rollout" ? ExplainMethod::rollout
+                                            : ExplainMethod::none};
 }
 
 /// Status and reason of each row.
@@ -51,12 +54,13 @@ struct Statuses {
   }
 };
 
-/// Calls work(first, texts, columns) for windows of rows, distributed over the threads, without the GIL.
+/// Calls work(first, texts, columns) for windows of at most `most` rows, distributed over the threads, without the GIL.
 template <class Work>
-void for_each_window(const Texts& texts, std::span<const float> columns, int threads, const Work& work) {
+void for_each_window(const Texts& texts, std::span<const float> columns, int threads, const Work& work,
+                     std::size_t most = kMaxRows) {
   const std::size_t rows = texts.size(), measured = rows == 0 ? 0 : columns.size() / rows;
   const auto workers = static_cast<std::size_t>(thread_count(threads));
-  const std::size_t window = std::clamp((rows + 4 * workers - 1) / (4 * workers), kMinRows, kMaxRows);
+  const std::size_t window = std::clamp((rows + 4 * workers - 1) / (4 * workers), kMinRows, most);
   const auto run_window = [&](std::size_t first) {
     const std::size_t count = std::min(window, rows - first);
     work(first, std::span(texts).subspan(first, count), columns.subspan(first * measured, count * measured));
@@ -150,6 +154,46 @@ class CorePredictor {
     return all;
   }
 
+  /// Returns atoms [atoms of all rows, targets] (or rollout [atoms]) with the row's first atom in offset [n + 1], and
+  /// baseline, descriptors, blend, prediction and error [n, targets], NaN for rows that are not ok.
+  nb::dict explain(const Texts& texts, const std::optional<Columns>& measured) const {
+    const std::size_t rows = texts.size(), targets = predictor_.task().names.size();
+    std::vector<Explanation> all(rows);
+    for_each_window(
+        texts, span_of(measured, rows), threads_,
+        [&](std::size_t first, auto window, auto columns) {
+          std::ranges::move(predictor_.explain(window, columns), all.begin() + static_cast<std::ptrdiff_t>(first));
+        },
+        kMinRows);
+    Statuses statuses(rows);
+    std::vector<std::int64_t> offset{0};
+    std::vector<double> atoms, rollout, sums[5];
+    for (auto& sum : sums) sum.assign(rows * targets, kNaN);
+    for (std::size_t row = 0; row < rows; ++row) {
+      Explanation& one = all[row];
+      statuses.set(row, one);
+      const std::size_t count = one.targets.empty() ? one.rollout.size() : one.targets[0].atoms.size();
+      for (std::size_t atom = 0; atom < count; ++atom)
+        for (const TargetExplanation& target : one.targets) atoms.push_back(target.atoms[atom]);
+      rollout.insert(rollout.end(), one.rollout.begin(), one.rollout.end());
+      offset.push_back(offset.back() + static_cast<std::int64_t>(count));
+      for (std::size_t t = 0; t < one.targets.size(); ++t) {
+        const TargetExplanation& target = one.targets[t];
+        const double values[] = {target.baseline, target.descriptors, target.blend, target.prediction, target.error};
+        for (std::size_t k = 0; k < std::size(sums); ++k) sums[k][row * targets + t] = values[k];
+      }
+    }
+    nb::dict result;
+    const std::size_t width = rollout.empty() ? targets : 1, count = static_cast<std::size_t>(offset.back());
+    result["atoms"] = array_of(std::move(rollout.empty() ? atoms : rollout), {count, width});
+    result["offset"] = array_of(std::move(offset), {rows + 1});
+    const char* const names[] = {"baseline", "descriptors", "blend", "prediction", "error"};
+    for (std::size_t k = 0; k < std::size(sums); ++k) result[names[k]] = array_of(std::move(sums[k]), {rows, targets});
+    result["status"] = array_of(std::move(statuses.status), {rows});
+    result["reason"] = std::move(statuses.reason);
+    return result;
+  }
+
   nb::dict task() const {
     const Task& task = predictor_.task();
     Texts kinds;
@@ -213,12 +257,15 @@ void bind_predictor(nb::module_& module) {
       .def(
           "__init__",
           [](CorePredictor* self, const Texts& runs, int threads, const std::string& precision, int gpu, int max_atoms,
-             bool calibrate, double interval, bool domain) {
+             bool calibrate, double interval, bool domain, const std::string& explain) {
             const nb::gil_scoped_release free;
-            new (self) CorePredictor(runs, threads, options_of(precision, gpu, max_atoms, calibrate, interval, domain));
+            new (self) CorePredictor(
+                runs, threads, options_of(precision, gpu, max_atoms, calibrate, interval, domain, explain));
           },
           nb::kw_only(), nb::arg("runs"), nb::arg("threads"), nb::arg("precision"), nb::arg("gpu"),
-          nb::arg("max_atoms"), nb::arg("calibrate"), nb::arg("interval"), nb::arg("domain"))
+          nb::arg("max_atoms"), nb::arg("calibrate"), nb::arg("interval"), nb::arg("domain"),
+          nb::arg("explain") = "")
+      .def("explain", &CorePredictor::explain, nb::arg("smiles"), nb::arg("columns").none() = nb::none())
       .def("predict", &CorePredictor::predict, nb::arg("smiles"), nb::arg("columns").none() = nb::none())
       .def("embed", &CorePredictor::embed, nb::arg("smiles"), nb::arg("pooling"), nb::arg("layers"), nb::arg("l2"))
       .def_prop_ro("task", &CorePredictor::task)

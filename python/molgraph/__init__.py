@@ -14,12 +14,13 @@ if TYPE_CHECKING:
     from molgraph._core import DataError, FileError, RunError, UsageError, __version__
     from molgraph.estimators import MolgraphClassifier, MolgraphEmbedder, MolgraphRegressor
     from molgraph.molecules import Batch, Molecule, Store, featurize
-    from molgraph.prediction import Embeddings, Predictions, Predictor, Task
+    from molgraph.prediction import Embeddings, Explanations, Predictions, Predictor, Task
     from molgraph.scoring import BatchPredictor, embed_file, score_file
     from molgraph.training import Run, train
 
 _HOMES = {
     "Predictor": "prediction", "Predictions": "prediction", "Embeddings": "prediction", "Task": "prediction",
+    "Explanations": "prediction",
     "featurize": "molecules", "Batch": "molecules", "Molecule": "molecules", "Store": "molecules",
     "train": "training", "Run": "training",
     "score_file": "scoring", "embed_file": "scoring", "BatchPredictor": "scoring",

@@ -110,6 +110,24 @@ class Embeddings:
     reason: List[str]  #: [n]
 
 
+@dataclass(frozen=True)
+class Explanations:
+    """Contributions of atoms to the predictions for n molecules, in input order (docs/reference/explanation.md).
+
+    For the method "atoms", prediction = baseline + the atoms' sum + descriptors + blend, in the target's unit or, for
+    classes, in logits. Numbers are NaN if ``status`` is not "ok", and for the method "rollout".
+    """
+
+    atoms: List[np.ndarray]  #: [n] arrays [atoms, targets], in the order of the SMILES; "rollout": [atoms, 1], sum 1
+    baseline: np.ndarray  #: [n, targets] prediction if each atom is the mean atom of the training set
+    descriptors: np.ndarray  #: [n, targets] contribution of the head's numeric inputs
+    blend: np.ndarray  #: [n, targets] contribution of the trees and the Gaussian process
+    prediction: np.ndarray  #: [n, targets]
+    error: np.ndarray  #: [n, targets] the sum minus the prediction
+    status: np.ndarray  #: [n] strings
+    reason: List[str]  #: [n] why a row is not ok, or that the error is large
+
+
 class Predictor:
     """Predicts with a run, or with several runs as an ensemble. Thread-safe.
 
@@ -131,9 +149,11 @@ class Predictor:
                  device: str = "cpu", *, interval: float = 0, domain: bool = False, calibrate: bool = True,
                  max_atoms: int = 1024):
         runs = [runs] if isinstance(runs, str) or hasattr(runs, "__fspath__") else list(runs)
-        self._core = _core.Predictor(runs=[os.fspath(run) for run in runs], threads=threads, precision=precision,
-                                     gpu=_gpu_of(device), max_atoms=max_atoms, calibrate=calibrate,
-                                     interval=interval, domain=domain)
+        self._options = dict(runs=[os.fspath(run) for run in runs], threads=threads, max_atoms=max_atoms,
+                             calibrate=calibrate)
+        self._core = _core.Predictor(**self._options, precision=precision, gpu=_gpu_of(device), interval=interval,
+                                     domain=domain)
+        self._explainers: Dict[str, Any] = {}
         self.task = Task(**self._core.task)
         used, note = self._core.precision
         #: Precision of matrix products; a warning explains a difference from the requested one.
@@ -173,6 +193,22 @@ class Predictor:
         parts = [self._core.embed(window, pooling, list(layers), l2) for window in windows]
         all_parts = _joined(parts) if parts else self._core.embed([], pooling, list(layers), l2)
         return Embeddings(all_parts["values"], _WORDS[all_parts["status"]], all_parts["reason"])
+
+    def explain(self, smiles: Iterable[Any], columns: Any = None, method: str = "atoms") -> Explanations:
+        """Attributes predictions to atoms, on the CPU in fp32. ``method``: "atoms" (integrated gradients) or "rollout"
+        (attention rollout). Takes ten to a hundred times as long as :meth:`predict`. ``columns`` as there.
+
+        Raises UsageError for "atoms" if the run has no mean atom (imported and pre-trained runs).
+        """
+        if method not in ("atoms", "rollout"):
+            raise _core.UsageError(f"method: {method!r}: must be 'atoms' or 'rollout'")
+        if method not in self._explainers:
+            self._explainers[method] = _core.Predictor(**self._options, precision="fp32", gpu=-1, interval=0,
+                                                       domain=False, explain=method)
+        parts = self._explainers[method].explain(texts_of(smiles), self._numbers(columns))
+        atoms = np.split(parts.pop("atoms"), parts.pop("offset")[1:-1]) if len(parts["reason"]) else []
+        parts["status"] = _WORDS[parts["status"]]
+        return Explanations(atoms, **parts)
 
     @property
     def files(self) -> List[str]:

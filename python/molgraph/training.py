@@ -1,5 +1,6 @@
 """Training with molgraph-train as a function."""
 import csv
+import html
 import json
 import os
 import signal
@@ -27,6 +28,14 @@ class Run:
 
     def __fspath__(self) -> str:
         return self.path
+
+    def _repr_html_(self) -> str:
+        """The report, in notebooks."""
+        if not os.path.exists(self.report):
+            return f"<pre>{html.escape(repr(self))}</pre>"
+        with open(self.report, encoding="utf-8") as file:
+            page = html.escape(file.read())
+        return f'<iframe srcdoc="{page}" width="100%" height="700" style="border: 0"></iframe>'
 
     @property
     def results(self) -> Dict[str, Dict[str, float]]:

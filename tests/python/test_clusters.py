@@ -21,6 +21,10 @@ GUIDE = pathlib.Path(__file__).parents[2] / "docs" / "guide"
 ROWS = 200000
 
 
+def have(package):
+    return importlib.util.find_spec(package) is not None
+
+
 @pytest.fixture(scope="module")
 def library(tmp_path_factory, run):
     """A folder of eight Parquet files, and the predictions of molgraph-score."""
@@ -72,9 +76,10 @@ def score_of(name):
     return module.score
 
 
+@pytest.mark.skipif(not have("ray"), reason="ray is missing")
 def test_ray(run, library, tmp_path):
-    ray = pytest.importorskip("ray")
-    pytest.importorskip("ray.data")
+    import ray
+
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
     try:
         check(score_of("score_with_ray"), run, library, tmp_path, "Ray")
@@ -82,10 +87,11 @@ def test_ray(run, library, tmp_path):
         ray.shutdown()
 
 
-@pytest.mark.skipif(shutil.which("java") is None, reason="Java is missing")
+@pytest.mark.skipif(not have("pyspark") or not have("pandas") or shutil.which("java") is None,
+                    reason="pyspark, pandas or Java is missing")
 def test_spark(run, library, tmp_path, monkeypatch):
-    sql = pytest.importorskip("pyspark.sql")
-    pytest.importorskip("pandas")
+    from pyspark import sql
+
     monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
     master = "local[2,4]"  # two threads; a task may fail three times
     spark = sql.SparkSession.builder.master(master).config("spark.ui.enabled", "false").getOrCreate()

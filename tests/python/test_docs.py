@@ -1,17 +1,40 @@
-"""The code of docs/guide/python.md, run from top to bottom as one session."""
+"""The Python code of the README and of docs/guide/python.md, each run from top to bottom as one session."""
 import pathlib
 import re
 
 import pytest
 
-PAGE = pathlib.Path(__file__).parents[2] / "docs" / "guide" / "python.md"
+import molgraph
+
+ROOT = pathlib.Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "guide" / "python.md"
+
+
+def pieces_of(page):
+    return re.findall(r"^```python\n(.*?)^```", page.read_text(), re.S | re.M)
+
+
+def test_the_readme_runs(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("pandas")
+    if not (ROOT / "README.md").exists():
+        pytest.skip("the README is not here")
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{'C' * (1 + k % 30)}{'ONSF'[k % 4]},{k % 30 - k % 4}" for k in range(120)]
+    (tmp_path / "my_assay.csv").write_text("smiles,y\n" + "\n".join(rows) + "\n")
+    train = molgraph.train
+    monkeypatch.setattr(molgraph, "train", lambda *data: train(*data, epochs=1, quiet=True))
+    (piece,) = pieces_of(ROOT / "README.md")
+    exec(compile(piece, "README.md", "exec"), {})
+    output = capsys.readouterr().out
+    assert "'rmse': " in output and "y_pred" in output and "y_low" in output
 
 
 def test_the_tutorial_runs(tmp_path, monkeypatch, capsys):
     pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
     pytest.importorskip("sklearn")
     monkeypatch.chdir(tmp_path)
-    pieces = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(), re.S | re.M)
+    pieces = pieces_of(PAGE)
     assert len(pieces) >= 7
     session = {}
     for piece in pieces:

@@ -1,3 +1,4 @@
+import csv
 import multiprocessing
 import os
 import resource
@@ -178,6 +179,30 @@ def test_to_pandas(predictor):
     frame = predictor.predict(["CCO", "bad("]).to_pandas(["CCO", "bad("])
     assert frame.columns.tolist() == ["smiles", "y_pred", "status", "reason"]
     assert frame["status"].tolist() == ["ok", "invalid_smiles"] and frame["y_pred"].isna().tolist() == [False, True]
+
+
+def test_explanations_equal_molgraph_score(run, predictor, tmp_path):
+    smiles = ["CCO", "c1ccccc1CN", "bad(", "CCCCC#N"]
+    (tmp_path / "in.csv").write_text("\n".join(["smiles", *smiles]) + "\n")
+    program("molgraph-score", "-m", run.path, "-i", tmp_path / "in.csv", "-o", tmp_path / "out.csv", "--explain", "atoms")
+    with open(tmp_path / "out.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    found = predictor.explain(smiles)
+    assert [len(one) for one in found.atoms] == [3, 8, 0, 6] and found.atoms[0].shape == (3, 1)
+    assert found.status.tolist() == [row["status"] for row in rows]
+    for k in (0, 1, 3):
+        assert np.allclose(found.atoms[k][:, 0], np.array(rows[k]["y_atoms"].split(), dtype=float), rtol=1e-6)
+        assert np.isclose(found.baseline[k, 0], float(rows[k]["y_baseline"]), rtol=1e-6)
+    parts = [found.atoms[k].sum() for k in range(4)] + found.baseline[:, 0] + found.descriptors[:, 0] + found.blend[:, 0]
+    assert np.allclose(parts - found.error[:, 0], found.prediction[:, 0], equal_nan=True)
+    values = predictor.predict(smiles).values
+    assert np.allclose(found.prediction, values, rtol=1e-4, equal_nan=True) and np.isnan(found.baseline[2, 0])
+    rollout = predictor.explain(smiles, method="rollout")
+    assert [one.shape for one in rollout.atoms] == [(3, 1), (8, 1), (0, 1), (6, 1)]
+    assert np.isclose(rollout.atoms[1].sum(), 1) and (rollout.atoms[1] > 0).all()
+    assert predictor.explain([]).atoms == []
+    with pytest.raises(molgraph.UsageError, match="must be 'atoms' or 'rollout'"):
+        predictor.explain(smiles, method="lime")
 
 
 def test_to_arrow(predictor):
