@@ -259,12 +259,11 @@ void bind_predictor(nb::module_& module) {
           [](CorePredictor* self, const Texts& runs, int threads, const std::string& precision, int gpu, int max_atoms,
              bool calibrate, double interval, bool domain, const std::string& explain) {
             const nb::gil_scoped_release free;
-            new (self) CorePredictor(
-                runs, threads, options_of(precision, gpu, max_atoms, calibrate, interval, domain, explain));
+            new (self) CorePredictor(runs, threads,
+                                     options_of(precision, gpu, max_atoms, calibrate, interval, domain, explain));
           },
           nb::kw_only(), nb::arg("runs"), nb::arg("threads"), nb::arg("precision"), nb::arg("gpu"),
-          nb::arg("max_atoms"), nb::arg("calibrate"), nb::arg("interval"), nb::arg("domain"),
-          nb::arg("explain") = "")
+          nb::arg("max_atoms"), nb::arg("calibrate"), nb::arg("interval"), nb::arg("domain"), nb::arg("explain") = "")
       .def("explain", &CorePredictor::explain, nb::arg("smiles"), nb::arg("columns").none() = nb::none())
       .def("predict", &CorePredictor::predict, nb::arg("smiles"), nb::arg("columns").none() = nb::none())
       .def("embed", &CorePredictor::embed, nb::arg("smiles"), nb::arg("pooling"), nb::arg("layers"), nb::arg("l2"))

@@ -206,9 +206,8 @@ class Predictor:
             self._explainers[method] = _core.Predictor(**self._options, precision="fp32", gpu=-1, interval=0,
                                                        domain=False, explain=method)
         parts = self._explainers[method].explain(texts_of(smiles), self._numbers(columns))
-        atoms = np.split(parts.pop("atoms"), parts.pop("offset")[1:-1]) if len(parts["reason"]) else []
-        parts["status"] = _WORDS[parts["status"]]
-        return Explanations(atoms, **parts)
+        atoms = np.split(parts.pop("atoms"), parts.pop("offset")[1:])[:-1]
+        return Explanations(atoms, **{**parts, "status": _WORDS[parts["status"]]})
 
     @property
     def files(self) -> List[str]:

@@ -20,6 +20,7 @@ def test_properties_of_a_run(run):
     assert run.results["test"]["mae"] == float(next(r["value"] for r in rows if (r["part"], r["metric"]) == ("test", "mae")))
     assert run.history["epoch"] == [1, 2] and run.history["valid_mae"][0] > 0
     assert run.info["task"] == "regression" and os.path.exists(run.report)
+    assert run._repr_html_().startswith("<iframe srcdoc=\"&lt;!DOCTYPE html&gt;")
     assert run.predictor(threads=1).predict(["CCO"]).ok.all()
 
 
