@@ -2,8 +2,10 @@
 
     python score_with_ray.py RUN LIBRARY OUT
 
-Every machine needs molgraph and the folders RUN, LIBRARY and OUT. OUT has all columns of LIBRARY and the predictions.
+Every machine needs molgraph and the folders RUN, LIBRARY and OUT. OUT must be new. It has all columns of LIBRARY and
+the predictions.
 """
+import os
 import sys
 
 import molgraph
@@ -12,7 +14,10 @@ import molgraph
 def score(predictor, library, out):
     import ray
 
-    ray.data.read_parquet(library).map_batches(predictor, batch_size=8192).write_parquet(out)
+    if os.path.exists(out):
+        raise FileExistsError(f"{out} already exists")
+    batches = {"batch_size": 8192, "batch_format": "pyarrow"}
+    ray.data.read_parquet(library).map_batches(predictor, **batches).write_parquet(out)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,8 @@
 
     spark-submit score_with_spark.py RUN LIBRARY OUT
 
-Every machine needs molgraph and the folders RUN, LIBRARY and OUT. OUT has all columns of LIBRARY and the predictions.
+Every machine needs molgraph and the folders RUN, LIBRARY and OUT. OUT must be new. It has all columns of LIBRARY and
+the predictions.
 """
 import sys
 
@@ -14,7 +15,7 @@ def score(predictor, library, out):
 
     spark = SparkSession.builder.appName("molgraph").getOrCreate()
     table = spark.read.parquet(library)
-    table.mapInPandas(predictor, predictor.spark_schema(table.schema)).write.parquet(out)
+    table.mapInArrow(predictor, predictor.spark_schema(table.schema)).write.parquet(out)
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ std::string listed_name(std::string name) {
 /// Reads lines with code, description, SMARTS and more, separated by tabs; "#" begins a comment.
 void read_fragments(const std::string& file, PatternLibrary& library, std::vector<int>& fragments) {
   std::ifstream in(file);
-  if (!in) throw FileError("cannot read " + file + ": install rdkit-data or set RDBASE");
+  if (!in) throw FileError("cannot read " + file + ": install rdkit-data");
   fragments.assign(kNames.size() - kFirstFragment, -1);
   for (std::string line; std::getline(in, line);) {
     if (line.empty() || line.front() == '#') continue;

@@ -29,8 +29,9 @@ struct PenalizedLogP {
 /// Throws DataError on invalid text, and FileError if RDKit's fpscores.pkl.gz cannot be found or read.
 PenalizedLogP penalized_logp(std::string_view smiles);
 
-/// Returns RDKit's data directory: $RDBASE, otherwise the first usual location that exists. Throws FileError with the
-/// list of these locations.
+/// Returns RDKit's data directory: that of the package, otherwise of the RDKit used in the build, of the Linux
+/// distribution, or $RDBASE. The Python package rdkit and conda set RDBASE to the data of another version, which would
+/// change the descriptors. Throws FileError with the list of these locations.
 std::string rdkit_data_dir();
 
 }  // namespace molgraph

@@ -18,7 +18,7 @@ constexpr std::size_t kMaxText = std::size_t{256} << 20;
 
 std::string decompressed(const std::string& path) {
   const std::unique_ptr<gzFile_s, int (*)(gzFile)> file(gzopen(path.c_str(), "rb"), gzclose);
-  if (!file) throw FileError(path + ": cannot be opened (RDKit's fragment scores; install rdkit-data or set RDBASE)");
+  if (!file) throw FileError(path + ": cannot be opened (RDKit's fragment scores; install rdkit-data)");
   std::string text;
   std::vector<char> chunk(std::size_t{1} << 20);
   int bytes_read = 0;

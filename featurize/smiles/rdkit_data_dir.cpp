@@ -1,4 +1,5 @@
 #include <dlfcn.h>
+#include <link.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -14,29 +15,28 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Locations of the data in a Python package: next to its module and one folder above its programs.
-std::vector<std::string> packaged() {
-  std::vector<std::string> places;
+/// Location of the data in a Python package: next to its module, one folder above its programs.
+fs::path packaged() {
+  Dl_info info;
+  link_map* file = nullptr;  // that contains this function
+  if (dladdr1(reinterpret_cast<const void*>(&rdkit_data_dir), &info, reinterpret_cast<void**>(&file),
+              RTLD_DL_LINKMAP) == 0)
+    return {};
+  if (*file->l_name != '\0') return fs::absolute(file->l_name).parent_path() / "share/RDKit";
   std::error_code ignored;
-  if (Dl_info info; dladdr(reinterpret_cast<const void*>(&rdkit_data_dir), &info) != 0 && info.dli_fname != nullptr)
-    if (const fs::path module = info.dli_fname; module.is_absolute())  // a program's name may be what it was called by
-      places.push_back((module.parent_path() / "share/RDKit").string());
-  if (const fs::path program = fs::read_symlink("/proc/self/exe", ignored); !ignored)
-    places.push_back((program.parent_path().parent_path() / "share/RDKit").string());
-  return places;
+  const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
+  return program.parent_path().parent_path() / "share/RDKit";
 }
 
 }  // namespace
 
 std::string rdkit_data_dir() {
-  std::vector<std::string> places;
-  const char* base = std::getenv("RDBASE");
-  if (base != nullptr && *base != '\0') places.emplace_back(base);
-  for (const std::string& place : packaged()) places.push_back(place);
+  std::vector<std::string> places{packaged().string()};
   // Next to the RDKit found when this was built, then the locations of Linux distributions.
   for (const char* place : {MOLGRAPH_RDKIT_SHARE, "/usr/share/RDKit", "/usr/local/share/RDKit"}) {
     if (*place != '\0') places.emplace_back(place);
   }
+  if (const char* base = std::getenv("RDBASE"); base != nullptr && *base != '\0') places.emplace_back(base);
   std::string searched;
   for (const std::string& place : places) {
     std::error_code ignored;

@@ -60,7 +60,7 @@ void for_each_window(const Texts& texts, std::span<const float> columns, int thr
                      std::size_t most = kMaxRows) {
   const std::size_t rows = texts.size(), measured = rows == 0 ? 0 : columns.size() / rows;
   const auto workers = static_cast<std::size_t>(thread_count(threads));
-  const std::size_t window = std::clamp((rows + 4 * workers - 1) / (4 * workers), kMinRows, most);
+  const std::size_t window = std::clamp((rows + 4 * workers - 1) / (4 * workers), std::min(kMinRows, most), most);
   const auto run_window = [&](std::size_t first) {
     const std::size_t count = std::min(window, rows - first);
     work(first, std::span(texts).subspan(first, count), columns.subspan(first * measured, count * measured));
@@ -154,8 +154,8 @@ class CorePredictor {
     return all;
   }
 
-  /// Returns atoms [atoms of all rows, targets] (or rollout [atoms]) with the row's first atom in offset [n + 1], and
-  /// baseline, descriptors, blend, prediction and error [n, targets], NaN for rows that are not ok.
+  /// Returns atoms [atoms of all rows, targets] (rollout: [atoms, 1]) with the row's first atom in offset [n + 1], and
+  /// baseline, descriptors, blend, prediction, error and complete [n, targets], NaN or 0 for rows that are not ok.
   nb::dict explain(const Texts& texts, const std::optional<Columns>& measured) const {
     const std::size_t rows = texts.size(), targets = predictor_.task().names.size();
     std::vector<Explanation> all(rows);
@@ -164,8 +164,9 @@ class CorePredictor {
         [&](std::size_t first, auto window, auto columns) {
           std::ranges::move(predictor_.explain(window, columns), all.begin() + static_cast<std::ptrdiff_t>(first));
         },
-        kMinRows);
+        1);
     Statuses statuses(rows);
+    std::vector<std::uint8_t> complete(rows * targets);
     std::vector<std::int64_t> offset{0};
     std::vector<double> atoms, rollout, sums[5];
     for (auto& sum : sums) sum.assign(rows * targets, kNaN);
@@ -181,6 +182,7 @@ class CorePredictor {
         const TargetExplanation& target = one.targets[t];
         const double values[] = {target.baseline, target.descriptors, target.blend, target.prediction, target.error};
         for (std::size_t k = 0; k < std::size(sums); ++k) sums[k][row * targets + t] = values[k];
+        complete[row * targets + t] = target.complete;
       }
     }
     nb::dict result;
@@ -189,6 +191,7 @@ class CorePredictor {
     result["offset"] = array_of(std::move(offset), {rows + 1});
     const char* const names[] = {"baseline", "descriptors", "blend", "prediction", "error"};
     for (std::size_t k = 0; k < std::size(sums); ++k) result[names[k]] = array_of(std::move(sums[k]), {rows, targets});
+    result["complete"] = array_of(std::move(complete), {rows, targets});
     result["status"] = array_of(std::move(statuses.status), {rows});
     result["reason"] = std::move(statuses.reason);
     return result;
@@ -263,7 +266,7 @@ void bind_predictor(nb::module_& module) {
                                      options_of(precision, gpu, max_atoms, calibrate, interval, domain, explain));
           },
           nb::kw_only(), nb::arg("runs"), nb::arg("threads"), nb::arg("precision"), nb::arg("gpu"),
-          nb::arg("max_atoms"), nb::arg("calibrate"), nb::arg("interval"), nb::arg("domain"), nb::arg("explain") = "")
+          nb::arg("max_atoms"), nb::arg("calibrate"), nb::arg("interval"), nb::arg("domain"), nb::arg("explain"))
       .def("explain", &CorePredictor::explain, nb::arg("smiles"), nb::arg("columns").none() = nb::none())
       .def("predict", &CorePredictor::predict, nb::arg("smiles"), nb::arg("columns").none() = nb::none())
       .def("embed", &CorePredictor::embed, nb::arg("smiles"), nb::arg("pooling"), nb::arg("layers"), nb::arg("l2"))

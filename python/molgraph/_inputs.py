@@ -1,29 +1,43 @@
-"""Conversion of any container of molecules to lists of SMILES."""
+"""Conversion of any container of molecules to lists of SMILES, and of tables to arrays of numbers."""
 import itertools
 from typing import Any, Iterable, Iterator, List
+
+import numpy as np
+
+from molgraph import _core
 
 WINDOW = 65536  # rows of an iterator that are in memory at a time
 
 
 def is_stream(values: Any) -> bool:
     """True for iterators and generators, which can be read only once."""
-    return iter(values) is values if hasattr(values, "__iter__") else False
+    return hasattr(values, "__next__")
 
 
-def texts_of(values: Iterable[Any]) -> List[str]:
+def is_arrow(table: Any) -> bool:
+    """True for a pyarrow Table or RecordBatch."""
+    return type(table).__module__.split(".")[0] == "pyarrow" and hasattr(table, "schema")
+
+
+def names_of(table: Any) -> List[Any]:
+    """Column names of a dictionary, a DataFrame, or an Arrow table or record batch."""
+    return list(table.schema.names if is_arrow(table) else table.keys())
+
+
+def texts_of(values: Iterable[Any], first: int = 0) -> List[str]:
     """Returns the SMILES of a list, tuple, numpy array, pandas Series or Arrow array (also any object with
     ``__arrow_c_stream__``); missing values (None, NaN, NA) become "", molecules of RDKit their SMILES.
 
     Raises TypeError for a single string, for a table with more than one column, and for any other value; the message
-    gives its index.
+    gives its index, where ``first`` is that of values[0].
     """
-    if isinstance(values, (str, bytes)):
-        raise TypeError("SMILES must be passed as a list: [smiles], not smiles")
     shape = getattr(values, "shape", None)
+    if isinstance(values, (str, bytes)) or shape == ():
+        raise TypeError("SMILES must be passed as a list: [smiles], not smiles")
     if shape is not None and len(shape) == 2:
         if shape[1] != 1:
             raise TypeError(f"the table must have one column of SMILES, not {shape[1]}")
-        values = values.iloc[:, 0] if hasattr(values, "iloc") else values[:, 0]
+        values = values.column(0) if is_arrow(values) else values.iloc[:, 0] if hasattr(values, "iloc") else values[:, 0]
     if hasattr(values, "to_pylist"):  # Arrow
         values = values.to_pylist()
     elif hasattr(values, "tolist"):
@@ -36,20 +50,25 @@ def texts_of(values: Iterable[Any]) -> List[str]:
         values = list(values)
     for place, value in enumerate(values):
         if type(value) is not str:
-            values[place] = _text_of(value, place)
+            values[place] = _text_of(value, first + place)
     return values
 
 
 def _text_of(value: Any, place: int) -> str:
     if isinstance(value, str):  # numpy.str_
         return str(value)
-    if value is None or type(value).__name__ == "NAType" or value != value:  # pandas.NA has no truth value
+    if _is_missing(value):
         return ""
-    if type(value).__module__.startswith("rdkit.") and hasattr(value, "GetNumAtoms"):
+    if type(value).__module__.startswith("rdkit.") and hasattr(value, "GetNumBonds"):
         from rdkit.Chem import MolToSmiles
 
         return MolToSmiles(value)
     raise TypeError(f"SMILES {place}: must be a string, not {type(value).__name__} {value!r:.40}")
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or type(value).__name__ in ("NAType", "NaTType") or (
+        isinstance(value, (float, np.floating)) and bool(np.isnan(value)))
 
 
 def windows_of(values: Iterable[Any], rows: int = WINDOW) -> Iterator[List[str]]:
@@ -57,8 +76,38 @@ def windows_of(values: Iterable[Any], rows: int = WINDOW) -> Iterator[List[str]]
     if rows < 1:
         raise ValueError(f"rows must be 1 or more, not {rows}")
     stream = iter(values if is_stream(values) else texts_of(values))
-    while True:
+    for first in itertools.count(0, rows):
         some = list(itertools.islice(stream, rows))
         if not some:
             return
-        yield texts_of(some)
+        yield texts_of(some, first)
+
+
+def numbers_of(table: Any, names: List[str]) -> np.ndarray:
+    """Returns columns of a dictionary, a DataFrame or an Arrow table as float32 [n, columns]; missing values are NaN.
+
+    Raises UsageError if a column is missing or not unique, and DataError if a value is not a number (texts of numbers
+    are accepted).
+    """
+    known = names_of(table)
+    for name in names:
+        if known.count(name) != 1:
+            what = "is missing" if name not in known else "is not unique"
+            raise _core.UsageError(f"column '{name}' {what}; the model reads {', '.join(names)}")
+    return np.column_stack([_floats_of(table[name], name) for name in names])
+
+
+def _floats_of(values: Any, name: str) -> np.ndarray:
+    try:
+        if hasattr(values, "to_pylist"):  # decodes dictionaries of Arrow
+            values = values.to_pylist()
+        elif hasattr(values, "iloc"):
+            values = values.to_numpy()
+        values = np.asarray(values)
+        if values.dtype.kind in "mM":
+            raise TypeError("dates and durations are not numbers")
+        if values.dtype.kind == "O":
+            values = [np.nan if _is_missing(value) else value for value in values]
+        return np.asarray(values, dtype=np.float32)
+    except (TypeError, ValueError) as error:
+        raise _core.DataError(f"column '{name}': {error}") from None

@@ -19,7 +19,7 @@ except ImportError as missing:
     raise ImportError("molgraph's estimators need scikit-learn: pip install scikit-learn") from missing
 
 from molgraph import _core
-from molgraph._inputs import texts_of
+from molgraph._inputs import texts_of, windows_of
 from molgraph.molecules import featurize
 from molgraph.prediction import Predictions, Predictor
 from molgraph.programs import shipped_weights
@@ -50,13 +50,12 @@ class _Molgraph(BaseEstimator):
     """Base class: training, and a fitted run that is stored in the object."""
 
     def __init__(self, quality: str = "default", epochs: Optional[int] = None, random_state: Optional[int] = 0,
-                 validation_fraction: float = 0.1, interval: Optional[float] = None, on_invalid: str = "nan",
-                 threads: int = 0, options: Optional[Dict[str, Any]] = None, verbose: bool = False):
+                 validation_fraction: float = 0.1, on_invalid: str = "nan", threads: int = 0,
+                 options: Optional[Dict[str, Any]] = None, verbose: bool = False):
         self.quality = quality
         self.epochs = epochs
         self.random_state = random_state
         self.validation_fraction = validation_fraction
-        self.interval = interval
         self.on_invalid = on_invalid
         self.threads = threads
         self.options = options
@@ -71,9 +70,13 @@ class _Molgraph(BaseEstimator):
                 raise ValueError(f"{len(smiles)} molecules and {len(values)} {what}")
         if weights is not None and not weights.any():
             raise ValueError("the sample weights are all zero")
-        read = featurize(smiles, "molgraph", threads=self.threads)
-        _report_invalid(read.status, read.reason, self.on_invalid, "are left out of training")
-        ok = np.flatnonzero(read.status == "ok")
+        status, reason = [], []
+        for window in windows_of(smiles, 4096):
+            read = featurize(window, "molgraph", threads=self.threads)
+            status += read.status.tolist()
+            reason += read.reason
+        _report_invalid(np.array(status), reason, self.on_invalid, "are left out of training")
+        ok = np.flatnonzero(np.array(status) == "ok")
         if len(ok) < 2:
             raise ValueError(f"at least two molecules are needed, but {len(ok)} sample is given")
         return [smiles[row] for row in ok], labels[ok], None if weights is None else weights[ok]
@@ -92,7 +95,7 @@ class _Molgraph(BaseEstimator):
                     file.write(",".join([f'"{quoted}"', *cells[1:]]) + "\n")
             options = {"quality": self.quality, "epochs": self.epochs, "threads": self.threads,
                        "split_type": "random", "report": False, "strict": True,
-                       "out_of_fold": None if self.interval else False,
+                       "out_of_fold": None if getattr(self, "interval", None) else False,
                        "weight_column": None if weights is None else "weight",
                        "split_sizes": [1 - self.validation_fraction, self.validation_fraction, 0],
                        "seed": 0 if self.random_state is None else self.random_state,
@@ -160,6 +163,12 @@ class MolgraphRegressor(RegressorMixin, _Molgraph):
     - ``verbose``: show the program's progress
     """
 
+    def __init__(self, quality: str = "default", epochs: Optional[int] = None, random_state: Optional[int] = 0,
+                 validation_fraction: float = 0.1, interval: Optional[float] = None, on_invalid: str = "nan",
+                 threads: int = 0, options: Optional[Dict[str, Any]] = None, verbose: bool = False):
+        super().__init__(quality, epochs, random_state, validation_fraction, on_invalid, threads, options, verbose)
+        self.interval = interval
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "MolgraphRegressor":
         """Trains. ``X``: [n] or [n, 1] SMILES; ``y``: [n] or [n, targets], NaN = missing label; ``sample_weight``:
         [n], 0 or more."""
@@ -194,7 +203,7 @@ class MolgraphRegressor(RegressorMixin, _Molgraph):
 
 class MolgraphClassifier(ClassifierMixin, _Molgraph):
     """Classification from SMILES with two or more classes and any labels. Probabilities are calibrated, except with
-    quality "best". Everything else is as in MolgraphRegressor."""
+    quality "best". The other options are those of MolgraphRegressor."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "MolgraphClassifier":
         """Trains. ``X``: [n] or [n, 1] SMILES; ``y``: [n] labels; ``sample_weight``: [n], 0 or more."""
@@ -263,6 +272,4 @@ class MolgraphEmbedder(TransformerMixin, BaseEstimator):
         return {name: value for name, value in super().__getstate__().items() if name != "_predictor"}
 
     def __sklearn_tags__(self):
-        tags = _set_molecule_tags(super().__sklearn_tags__())
-        tags.requires_fit = False
-        return tags
+        return _set_molecule_tags(super().__sklearn_tags__())

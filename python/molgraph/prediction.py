@@ -7,7 +7,7 @@ from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Se
 import numpy as np
 
 from molgraph import _core
-from molgraph._inputs import WINDOW, is_stream, texts_of, windows_of
+from molgraph._inputs import WINDOW, is_arrow, is_stream, numbers_of, texts_of, windows_of
 
 _WORDS = np.array(_core.STATUS_WORDS)
 
@@ -65,15 +65,17 @@ class Predictions:
 
     def columns(self) -> Dict[str, np.ndarray]:
         """Returns the columns that molgraph-score adds to a table, each [n], with the same names: ``<target>_pred``,
-        ``status``, ``reason`` and, if requested, ``<target>_std``, ``<target>_low``, ``domain_similarity`` and others.
-        For several classes, ``<target>_pred`` is the most probable class ("" for rows that are not ok)."""
+        ``status``, ``reason`` and, if requested, ``<target>_std``, ``<target>_low`` and ``<target>_high`` (of numbers),
+        and ``domain_similarity``, ``domain_percentile``, ``domain_elements_seen`` and ``domain_rings_seen``. For several classes, ``<target>_pred`` is the most
+        probable class ("" for rows that are not ok)."""
         task, ok = self.task, self.ok
         columns: Dict[str, np.ndarray] = {}
         parts = {"_std": self.std, "_low": self.low, "_high": self.high}
         if task.kind != "multiclass":
             for k, name in enumerate(task.names):
                 columns[name + "_pred"] = self.values[:, k]
-                columns.update({name + suffix: part[:, k] for suffix, part in parts.items() if part is not None})
+                columns.update({name + suffix: part[:, k] for suffix, part in parts.items()
+                                if part is not None and (suffix == "_std" or task.kinds[k] == "regression")})
         else:
             labels = np.array([*(task.class_labels or map(str, range(task.classes))), ""], dtype=object)
             for t, name in enumerate(task.names):
@@ -84,7 +86,7 @@ class Predictions:
                     if all_values is not None:
                         columns.update(zip((name + suffix + label for label in labels[:-1]), all_values[:, part].T))
         if self.domain is not None:
-            columns.update({"domain_" + name: part for name, part in self.domain._asdict().items()})
+            columns.update({"domain_" + name: part for name, part in self.domain._asdict().items() if name != "nearest"})
         columns["status"], columns["reason"] = self.status, np.array(self.reason, dtype=object)
         return columns
 
@@ -92,13 +94,22 @@ class Predictions:
         """Returns a pandas DataFrame of :meth:`columns`; ``smiles`` is its first column. Needs pandas."""
         import pandas
 
-        return pandas.DataFrame({**({} if smiles is None else {"smiles": list(smiles)}), **self.columns()})
+        return pandas.DataFrame({**({} if smiles is None else {"smiles": texts_of(smiles)}), **self.columns()})
 
     def to_arrow(self, smiles: Optional[Iterable[Any]] = None):
         """Returns a pyarrow Table of :meth:`columns`; ``smiles`` is its first column. Needs pyarrow."""
         import pyarrow
 
-        return pyarrow.table({**({} if smiles is None else {"smiles": list(smiles)}), **self.columns()})
+        columns = {**({} if smiles is None else {"smiles": texts_of(smiles)}), **self.columns()}
+        return pyarrow.table({name: arrow_of(values) for name, values in columns.items()})
+
+
+def arrow_of(values: Any) -> Any:
+    """A column as an Arrow array. Texts have the type string, also if there are none."""
+    import pyarrow
+
+    is_text = isinstance(values, list) or values.dtype.kind in "OU"
+    return pyarrow.array(values, pyarrow.string() if is_text else None)
 
 
 @dataclass(frozen=True)
@@ -125,7 +136,8 @@ class Explanations:
     prediction: np.ndarray  #: [n, targets]
     error: np.ndarray  #: [n, targets] the sum minus the prediction
     status: np.ndarray  #: [n] strings
-    reason: List[str]  #: [n] why a row is not ok, or that the error is large
+    complete: np.ndarray  #: [n, targets] bool: whether the error is small (at most 1 % of the explained difference)
+    reason: List[str]  #: [n] why a row is not ok, else ""
 
 
 class Predictor:
@@ -149,11 +161,11 @@ class Predictor:
                  device: str = "cpu", *, interval: float = 0, domain: bool = False, calibrate: bool = True,
                  max_atoms: int = 1024):
         runs = [runs] if isinstance(runs, str) or hasattr(runs, "__fspath__") else list(runs)
-        self._options = dict(runs=[os.fspath(run) for run in runs], threads=threads, max_atoms=max_atoms,
+        self._options = dict(runs=[os.path.abspath(run) for run in runs], threads=threads, max_atoms=max_atoms,
                              calibrate=calibrate)
-        self._core = _core.Predictor(**self._options, precision=precision, gpu=_gpu_of(device), interval=interval,
-                                     domain=domain)
-        self._explainers: Dict[str, Any] = {}
+        self._core = _core.Predictor(**{**self._options, "runs": [os.fspath(run) for run in runs]}, precision=precision,
+                                     gpu=_gpu_of(device), interval=interval, domain=domain, explain="")
+        self._explainers: Dict[str, Any] = {}  # by method
         self.task = Task(**self._core.task)
         used, note = self._core.precision
         #: Precision of matrix products; a warning explains a difference from the requested one.
@@ -164,9 +176,10 @@ class Predictor:
     def predict(self, smiles: Iterable[Any], columns: Any = None) -> Predictions:
         """Predicts for a list, array, Series or iterator of SMILES. Invalid ones get a status and never raise.
 
-        ``columns`` are the numeric input columns of the model (:attr:`input_columns`), if any: a DataFrame or
-        dictionary with these names, or an array [n, columns]; NaN = not measured. An iterator is read window by
-        window and cannot be combined with ``columns``; all results are returned. Ctrl-C interrupts the call.
+        ``columns`` are the numeric input columns of the model (:attr:`input_columns`), if any: a DataFrame, Arrow table
+        or dictionary with these names (other columns are ignored), or an array [n, columns]; NaN or a null = not
+        measured. An iterator is read window by window and cannot be combined with ``columns``; all results are
+        returned. Ctrl-C interrupts the call.
         """
         if is_stream(smiles):
             if columns is not None:
@@ -196,7 +209,8 @@ class Predictor:
 
     def explain(self, smiles: Iterable[Any], columns: Any = None, method: str = "atoms") -> Explanations:
         """Attributes predictions to atoms, on the CPU in fp32. ``method``: "atoms" (integrated gradients) or "rollout"
-        (attention rollout). Takes ten to a hundred times as long as :meth:`predict`. ``columns`` as there.
+        (attention rollout). Takes ten to a hundred times as long as :meth:`predict`. ``columns`` as there. The first
+        call of a method reads the run again.
 
         Raises UsageError for "atoms" if the run has no mean atom (imported and pre-trained runs).
         """
@@ -207,7 +221,8 @@ class Predictor:
                                                        domain=False, explain=method)
         parts = self._explainers[method].explain(texts_of(smiles), self._numbers(columns))
         atoms = np.split(parts.pop("atoms"), parts.pop("offset")[1:])[:-1]
-        return Explanations(atoms, **{**parts, "status": _WORDS[parts["status"]]})
+        return Explanations(atoms, **{**parts, "status": _WORDS[parts["status"]],
+                                      "complete": parts["complete"].astype(bool)})
 
     @property
     def files(self) -> List[str]:
@@ -233,13 +248,11 @@ class Predictor:
                            parts.get("low"), parts.get("high"), domain)
 
     def _numbers(self, columns: Any) -> Optional[np.ndarray]:
-        if columns is None:
+        is_table = is_arrow(columns) or hasattr(columns, "keys")
+        if columns is None or is_table and not self.input_columns:
             return None
-        if hasattr(columns, "keys"):
-            missing = [name for name in self.input_columns if name not in columns]
-            if missing:
-                raise _core.UsageError(f"columns: {missing[0]!r} is missing; the model reads {self.input_columns}")
-            columns = np.column_stack([np.asarray(columns[name], dtype=np.float32) for name in self.input_columns])
+        if is_table:
+            columns = numbers_of(columns, self.input_columns)
         return np.ascontiguousarray(columns, dtype=np.float32)
 
 

@@ -1,192 +1,194 @@
 """Scoring of files and of batches of tables: Parquet, Ray and Spark."""
+import contextlib
 import os
-from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple, Union
-
-import numpy as np
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Tuple, Union
 
 from molgraph import _core
-from molgraph._inputs import texts_of
-from molgraph.prediction import Predictor
+from molgraph._inputs import is_arrow, names_of, texts_of
+from molgraph.prediction import Predictor, arrow_of
 from molgraph.programs import path_of
 from molgraph.training import flags_of, run_program
 
 Path = Union[str, "os.PathLike[str]"]
 ROWS = 65536  # rows of a Parquet file that are in memory at a time
 _COMMON_NAMES = ("smiles", "canonical_smiles")  # in any case, as in the programs
-_loaded: Dict[Tuple[Any, ...], Predictor] = {}  # predictors of this process, for BatchPredictor
+_loaded: Dict[Tuple[Any, ...], Tuple[Any, Predictor]] = {}  # BatchPredictor: state of the files, and the predictor
 
 
-def score_file(run: Union[Path, List[Path]], input: Path, output: Path, **options: Any) -> None:
+def score_file(run: Union[Path, List[Path]], input: Path, output: Path, *, quiet: bool = False, **options: Any) -> None:
     """Scores a table with ``molgraph-score``: every row of ``input`` gives one row of ``output``, in order, with all
     its columns and the new ones.
 
     ``options`` are the program's flags (``interval=0.9``, ``domain=True``, ``resume=True``, ``threads=4``). If
     ``input`` and ``output`` end in ``.parquet``, the options are ``smiles_column`` (default: smiles or
-    canonical_smiles) and those of :class:`Predictor`; 65,536 rows are in memory at a time. Needs pyarrow; shows
-    progress if tqdm is installed. Raises UsageError, DataError, FileError or RunError.
+    canonical_smiles) and those of :class:`Predictor`; 65,536 rows are in memory at a time, and pyarrow is needed.
+    Progress goes to sys.stderr (Parquet: if tqdm is installed; ``quiet``: no progress). Raises UsageError, DataError,
+    FileError or RunError.
     """
     if not _is_parquet(input, output):
-        _run_on_file("molgraph-score", run, input, output, options)
+        _run_on_file("molgraph-score", run, input, output, quiet, options)
         return
     smiles_column = options.pop("smiles_column", None)
-    predictor = Predictor(run, **options)
-    _map_parquet(input, output, smiles_column, lambda smiles, numbers: predictor.predict(smiles, numbers).columns(),
-                 predictor.input_columns)
+    predictor = _predictor_of(run, options)
+    _map_parquet(input, output, smiles_column, quiet, lambda smiles, table: predictor.predict(smiles, table).columns())
 
 
-def embed_file(run: Path, input: Path, output: Path, **options: Any) -> None:
+def embed_file(run: Path, input: Path, output: Path, *, quiet: bool = False, **options: Any) -> None:
     """Embeds the molecules of a table with ``molgraph-embed``; ``options`` are the program's flags (``pooling="mean"``,
     ``layer=[-1, 6]``, ``l2=True``).
 
     If ``input`` and ``output`` end in ``.parquet``, the output has all columns of the input and the new ones
     ``embedding`` (a list of float32; NaN for invalid molecules), ``status`` and ``reason``. The options are then
-    ``smiles_column``, ``pooling``, ``layers``, ``l2`` and those of :class:`Predictor`. Needs pyarrow; shows progress if
-    tqdm is installed. Raises UsageError, DataError, FileError or RunError.
+    ``smiles_column``, ``pooling``, ``layer``, ``l2`` and those of :class:`Predictor`; pyarrow is needed. ``quiet`` and
+    errors are as in :func:`score_file`.
     """
     if not _is_parquet(input, output):
-        _run_on_file("molgraph-embed", run, input, output, options)
+        _run_on_file("molgraph-embed", run, input, output, quiet, options)
         return
     smiles_column = options.pop("smiles_column", None)
-    kind = {name: options.pop(name) for name in ("pooling", "layers", "l2") if name in options}
-    predictor = Predictor(run, **options)
+    layers = options.pop("layer", [-1])
+    kind = {"layers": [layers] if isinstance(layers, int) else layers,
+            **{name: options.pop(name) for name in ("pooling", "l2") if name in options}}
+    predictor = _predictor_of(run, options)
 
     def embed(smiles: List[str], _: Any) -> Dict[str, Any]:
         import pyarrow
 
         found = predictor.embeddings(smiles, **kind)
-        width = found.values.shape[1]
-        vectors = pyarrow.FixedSizeListArray.from_arrays(pyarrow.array(found.values.reshape(-1)), width)
+        vectors = pyarrow.FixedSizeListArray.from_arrays(pyarrow.array(found.values.reshape(-1)), found.values.shape[1])
         return {"embedding": vectors, "status": found.status, "reason": found.reason}
 
-    _map_parquet(input, output, smiles_column, embed, [])
+    _map_parquet(input, output, smiles_column, quiet, embed)
 
 
 def _is_parquet(input: Path, output: Path) -> bool:
-    parquet = [os.fspath(path).endswith(".parquet") for path in (input, output)]
+    parquet = [os.fspath(path).lower().endswith(".parquet") for path in (input, output)]
     if parquet[0] != parquet[1]:
         raise _core.UsageError(f"{os.fspath(input)}, {os.fspath(output)}: both files must be Parquet, or none")
+    if "-" in (os.fspath(input), os.fspath(output)):
+        raise _core.UsageError("input and output must be files, not '-'")
     return parquet[0]
 
 
-def _run_on_file(name: str, runs: Any, input: Path, output: Path, options: Dict[str, Any]) -> None:
+def _predictor_of(run: Any, options: Dict[str, Any]) -> Predictor:
+    try:
+        return Predictor(run, **options)
+    except TypeError as error:  # an option that Predictor does not have
+        raise _core.UsageError(f"Parquet files: {error}") from None
+
+
+def _run_on_file(name: str, runs: Any, input: Path, output: Path, quiet: bool, options: Dict[str, Any]) -> None:
     runs = [runs] if isinstance(runs, (str, os.PathLike)) else list(runs)
-    quiet = options.pop("quiet", False)
     run_program([path_of(name), "--model", *map(os.fspath, runs), "--input", os.fspath(input), "--output",
                  os.fspath(output), *flags_of(options)] + (["--quiet"] if quiet else []))
 
 
-def _map_parquet(input: Path, output: Path, smiles_column: Optional[str],
-                 work: Callable[[List[str], Any], Dict[str, Any]], numbers: List[str]) -> None:
+def _map_parquet(input: Path, output: Path, smiles_column: Optional[str], quiet: bool,
+                 work: Callable[[List[str], Any], Dict[str, Any]]) -> None:
     """Writes OUTPUT.part, and renames it when it is complete."""
     import pyarrow
     from pyarrow import parquet
 
     input, output = os.fspath(input), os.fspath(output)
-    try:
-        file = parquet.ParquetFile(input)
-    except FileNotFoundError:
-        raise _core.FileError(f"{input}: no such file") from None
-    except (pyarrow.ArrowInvalid, OSError) as error:
-        raise _core.FileError(f"{input}: not a Parquet file: {error}") from None
     part = output + ".part"
-    writer = None
+    if not os.path.isdir(os.path.dirname(os.path.abspath(output))):
+        raise _core.FileError(f"{output}: no such folder")
+    if os.path.exists(input) and os.path.exists(output) and os.path.samefile(input, output):
+        raise _core.UsageError(f"{output}: the output is the same file as the input")
+    writer, first = None, 0
     try:
-        with file, _progress(file.metadata.num_rows) as advance:
+        with parquet.ParquetFile(input) as file, _progress(file.metadata.num_rows, quiet) as advance:
             column = smiles_column_of(file.schema_arrow.names, smiles_column, input)
             # An empty file still needs the schema of the new columns.
-            batches = file.iter_batches(batch_size=ROWS) if file.metadata.num_rows else [
-                pyarrow.RecordBatch.from_pylist([], schema=file.schema_arrow)]
-            for batch in batches:
-                table = pyarrow.Table.from_batches([batch])
-                table = _with_columns(table, work(texts_of(table[column]), _numbers_of(table, numbers)))
+            for table in file.iter_batches(ROWS) if file.metadata.num_rows else [file.schema_arrow.empty_table()]:
+                table = _with_columns(table, work(_smiles_of(table, column, input, first), table))
+                first += table.num_rows
                 if writer is None:
                     writer = parquet.ParquetWriter(part, table.schema)
-                writer.write_table(table)
-                advance(len(batch))
+                writer.write(table)
+                advance(table.num_rows)
         writer.close()
         os.replace(part, output)
-    except BaseException:
+    except BaseException as error:
         if writer is not None:
-            writer.close()
-            os.remove(part)
+            with contextlib.suppress(Exception):
+                writer.close()
+            with contextlib.suppress(OSError):
+                os.remove(part)
+        if isinstance(error, FileNotFoundError) and not os.path.exists(input):
+            raise _core.FileError(f"{input}: no such file") from None
+        if isinstance(error, (pyarrow.ArrowException, OSError)) and not isinstance(error, _core.FileError):
+            raise _core.FileError(f"{input} to {output}: {error}") from None
         raise
 
 
-class _progress:
-    """A progress bar of tqdm on sys.stderr; nothing if tqdm is missing. As a context, it is a function of the number of
-    finished rows."""
-
-    def __init__(self, rows: int):
-        try:
-            from tqdm import tqdm
-
-            self._bar = tqdm(total=rows, unit=" molecules", unit_scale=True)
-        except ImportError:
-            self._bar = None
-
-    def __enter__(self) -> Callable[[int], Any]:
-        return self._bar.update if self._bar is not None else lambda rows: None
-
-    def __exit__(self, *_: Any) -> None:
-        if self._bar is not None:
-            self._bar.close()
+@contextlib.contextmanager
+def _progress(rows: int, quiet: bool) -> Iterator[Callable[[int], Any]]:
+    """A progress bar of tqdm on sys.stderr, as a function of the number of new rows; does nothing if tqdm is missing."""
+    try:
+        from tqdm import tqdm
+    except ImportError:
+        yield lambda rows: None
+        return
+    with tqdm(total=rows, unit=" molecules", unit_scale=True, disable=quiet) as bar:
+        yield bar.update
 
 
-def smiles_column_of(names: Any, wanted: Optional[str], where: str) -> str:
+def smiles_column_of(names: Iterable[Any], wanted: Optional[str], where: str) -> str:
     """The column of SMILES among ``names``. Raises UsageError if ``wanted`` or, without it, a common name is missing."""
     names = list(names)
-    if wanted is not None:
-        if wanted not in names:
-            raise _core.UsageError(f"{where}: there is no column '{wanted}'; the columns are {', '.join(map(str, names))}")
-        return wanted
-    for common in _COMMON_NAMES:
-        for name in names:
-            if str(name).lower() == common:
-                return name
-    raise _core.UsageError(f"{where}: no column is named smiles or canonical_smiles: specify smiles_column; the columns "
-                           f"are {', '.join(map(str, names))}")
+    found = [name for name in names if name == wanted] if wanted is not None else [
+        name for common in _COMMON_NAMES for name in names if str(name).lower() == common]
+    if not found:
+        missing = "smiles or canonical_smiles: specify smiles_column" if wanted is None else repr(wanted)
+        raise _core.UsageError(f"{where}: no column is named {missing}; the columns are {', '.join(map(str, names))}")
+    if found.count(found[0]) > 1:
+        raise _core.UsageError(f"{where}: several columns are named {found[0]!r}")
+    return found[0]
 
 
-def _numbers_of(table: Any, names: List[str]) -> Optional[Dict[str, np.ndarray]]:
-    """The numeric input columns of the model, from a pandas or Arrow table or a dictionary."""
-    if not names:
-        return None
-    missing = [name for name in names if name not in _names_of(table)]
-    if missing:
-        raise _core.UsageError(f"column '{missing[0]}' is missing; the model reads {', '.join(names)}")
-    return {name: np.asarray(table[name], dtype=np.float32) for name in names}
+def _smiles_of(table: Any, column: str, where: str, first: int = 0) -> List[str]:
+    try:
+        return texts_of(table[column], first)
+    except TypeError as error:
+        raise _core.DataError(f"{where}, column {column!r}: {error}") from None
 
 
-def _names_of(table: Any) -> List[str]:
-    """Column names of a dictionary, a pandas DataFrame, or an Arrow table or record batch."""
-    return list(table.schema.names if hasattr(table, "schema") else table.keys())
-
-
-def _new_names(names: Any, added: Any) -> Dict[str, str]:
-    """Names for added columns: a name that exists already gets the prefix molgraph_, as in the programs."""
-    return {name: "molgraph_" + name if name in names else name for name in added}
+def _new_names(names: Iterable[str], added: Iterable[str]) -> Dict[str, str]:
+    """Names for added columns: as long as a column of that name exists, it gets the prefix molgraph_. Unlike the
+    programs, this does not distinguish upper and lower case, because Spark does not."""
+    taken = {str(name).lower() for name in names}
+    new: Dict[str, str] = {}
+    for name in added:
+        new[name] = name
+        while new[name].lower() in taken:
+            new[name] = "molgraph_" + new[name]
+        taken.add(new[name].lower())
+    return new
 
 
 def _with_columns(table: Any, columns: Dict[str, Any]) -> Any:
-    """A table of the same type with more columns: a dictionary of arrays, a pandas DataFrame, or an Arrow table."""
-    added = {new: columns[name] for name, new in _new_names(_names_of(table), columns).items()}
+    """A table of the same type with more columns: a dictionary of arrays, a DataFrame, or an Arrow table."""
+    added = {new: columns[name] for name, new in _new_names(names_of(table), columns).items()}
     if isinstance(table, dict):
         return {**table, **added}
-    if not hasattr(table, "schema"):
+    if not is_arrow(table):
         return table.assign(**added)
     import pyarrow
 
     for name, values in added.items():
-        table = table.append_column(name, values if isinstance(values, pyarrow.Array) else pyarrow.array(values))
+        table = table.append_column(name, values if isinstance(values, pyarrow.Array) else arrow_of(values))
     return table
 
 
 class BatchPredictor:
-    """Adds predictions to batches of a table, for Ray's ``map_batches`` and Spark's ``mapInPandas`` and ``mapInArrow``.
+    """Adds predictions to batches of a table, for Ray's ``map_batches`` and Spark's ``mapInArrow`` and ``mapInPandas``.
 
     A batch is a dictionary of numpy arrays, a pandas DataFrame or an Arrow table; the result has the same type, with
     the columns of :meth:`Predictions.columns`. For an iterator of batches, the result is an iterator. The object is
-    picklable and small: each worker process loads the run from its path, once. The path must exist on every machine.
+    picklable and small: each worker process loads the run from its path, once (again if the run has changed). The path
+    must exist on every machine. Prefer Arrow: Ray and Spark then leave your own columns as they are, while numpy and
+    pandas change integers with missing values to floating-point numbers.
 
     - ``run``: one or several run directories or model.safetensors files
     - ``smiles_column``: the column of SMILES; None = smiles or canonical_smiles
@@ -195,7 +197,7 @@ class BatchPredictor:
     - ``options``: of :class:`Predictor` (``interval=0.9``, ``domain=True``, ...)
 
     >>> import ray
-    >>> ray.data.read_parquet("library").map_batches(molgraph.BatchPredictor("runs/my_assay"))
+    >>> ray.data.read_parquet("library").map_batches(molgraph.BatchPredictor("runs/my_assay"), batch_format="pyarrow")
     """
 
     def __init__(self, run: Any, smiles_column: Optional[str] = None, columns: Optional[List[str]] = None,
@@ -210,23 +212,27 @@ class BatchPredictor:
     def predictor(self) -> Predictor:
         """The predictor of this process."""
         key = (*self._runs, *sorted(self._options.items()))
-        if key not in _loaded:
-            _loaded[key] = Predictor(self._runs, **self._options)
-        return _loaded[key]
+        if key in _loaded and _loaded[key][0] == _state_of(_loaded[key][1].files):
+            return _loaded[key][1]
+        predictor = Predictor(self._runs, **self._options)
+        _loaded[key] = (_state_of(predictor.files), predictor)
+        return predictor
 
     def __call__(self, batch: Any) -> Any:
         if hasattr(batch, "__next__"):
             return self._each(batch)
-        predictor = self.predictor
-        smiles = batch[smiles_column_of(_names_of(batch), self._smiles_column, "BatchPredictor")]
-        return _with_columns(batch, self._chosen(predictor.predict(
-            texts_of(smiles), _numbers_of(batch, predictor.input_columns)).columns()))
+        if not is_arrow(batch) and not hasattr(batch, "keys"):
+            raise _core.UsageError(
+                f"a batch must be a dictionary, a DataFrame or an Arrow table, not {type(batch).__name__}")
+        column = smiles_column_of(names_of(batch), self._smiles_column, "BatchPredictor")
+        found = self.predictor.predict(_smiles_of(batch, column, "BatchPredictor"), batch)
+        return _with_columns(batch, self._chosen(found.columns()))
 
     def _each(self, batches: Iterator[Any]) -> Iterator[Any]:
         for batch in batches:
             yield self(batch)
 
-    def _chosen(self, columns: Dict[str, np.ndarray]) -> Dict[str, np.ndarray]:
+    def _chosen(self, columns: Dict[str, Any]) -> Dict[str, Any]:
         if self._columns is None:
             return columns
         unknown = [name for name in self._columns if name not in columns]
@@ -243,3 +249,8 @@ class BatchPredictor:
         fields = [types.StructField(new, kinds.get(columns[name].dtype.kind, types.StringType()))
                   for name, new in _new_names(schema.names, columns).items()]
         return types.StructType([*schema.fields, *fields])
+
+
+def _state_of(files: List[str]) -> Tuple[Any, ...]:
+    """Changes if a file is replaced or removed."""
+    return tuple((os.stat(file).st_mtime_ns, os.stat(file).st_size) if os.path.exists(file) else None for file in files)

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 
@@ -86,6 +87,17 @@ TEST(Chemistry, DataDirectoryContainsDataAndFragmentScores) {
   const std::string directory = rdkit_data_dir();
   EXPECT_TRUE(std::filesystem::exists(directory + "/Contrib/SA_Score/fpscores.pkl.gz")) << directory;
   EXPECT_TRUE(std::filesystem::exists(directory + "/Data")) << directory;
+}
+
+TEST(Chemistry, DataOfAnotherVersionAreNotUsed) {
+  const std::string directory = rdkit_data_dir();
+  std::string other = (std::filesystem::temp_directory_path() / "molgraph-test-XXXXXX").string();
+  ASSERT_NE(::mkdtemp(other.data()), nullptr);
+  std::filesystem::create_directory(other + "/Data");
+  ASSERT_EQ(::setenv("RDBASE", other.c_str(), 1), 0);
+  EXPECT_EQ(rdkit_data_dir(), directory);
+  ::unsetenv("RDBASE");
+  std::filesystem::remove_all(other);
 }
 
 }  // namespace

@@ -25,6 +25,11 @@ def have(package):
     return importlib.util.find_spec(package) is not None
 
 
+def large_of(key):
+    """An integer that a floating-point number cannot represent, or a missing value."""
+    return None if key % 10 == 0 else 2**60 + int(key)
+
+
 @pytest.fixture(scope="module")
 def library(tmp_path_factory, run):
     """A folder of eight Parquet files, and the predictions of molgraph-score."""
@@ -33,7 +38,8 @@ def library(tmp_path_factory, run):
     (folder / "parquet").mkdir()
     for part in range(8):
         keys = np.arange(part * ROWS // 8, (part + 1) * ROWS // 8)
-        parquet.write_table(pyarrow.table({"key": keys, "smiles": [smiles[k] for k in keys]}),
+        parquet.write_table(pyarrow.table({"key": keys, "smiles": [smiles[k] for k in keys],
+                                           "large": [large_of(k) for k in keys]}),
                             folder / "parquet" / f"{part}.parquet", row_group_size=10000)
     (folder / "library.csv").write_text("smiles\n" + "\n".join(smiles) + "\n")
     program("molgraph-score", "-m", run.path, "-i", folder / "library.csv", "-o", folder / "scored.csv")
@@ -62,7 +68,7 @@ def check(score, run, library, tmp_path, name):
         score(predictor, str(library[0]), str(out))
         print(f"{name}: {ROWS / (time.perf_counter() - start):.0f} rows per second, {out.name}")
         table = parquet.read_table(out).sort_by("key").to_pydict()
-        assert table["key"] == list(range(ROWS))
+        assert table["key"] == list(range(ROWS)) and table["large"] == list(map(large_of, range(ROWS)))
         assert table["status"] == [row["status"] for row in library[1]]
         expected = np.array([float(row["y_pred"] or "nan") for row in library[1]], dtype=np.float32)
         assert np.array_equal(np.array(table["y_pred"], dtype=np.float32), expected, equal_nan=True)
@@ -99,7 +105,7 @@ def test_spark(run, library, tmp_path, monkeypatch):
         check(score_of("score_with_spark"), run, library, tmp_path, "Spark")
         table = spark.read.parquet(str(library[0]))
         predictor = molgraph.BatchPredictor(run, columns=["y_pred"])
-        arrow = table.limit(500).mapInArrow(predictor, predictor.spark_schema(table.schema)).toPandas()
-        assert list(arrow.columns) == ["key", "smiles", "y_pred"] and len(arrow) == 500
+        frame = table.limit(500).mapInPandas(predictor, predictor.spark_schema(table.schema)).toPandas()
+        assert list(frame.columns) == ["key", "smiles", "large", "y_pred"] and len(frame) == 500
     finally:
         spark.stop()

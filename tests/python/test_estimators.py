@@ -59,13 +59,14 @@ def test_unreadable_molecules():
 
 
 def test_sample_weights():
-    weights = np.where(LENGTHS > 8, 0.0, 2.0)
-    weighted = regressor().fit(SMILES, LENGTHS, sample_weight=weights).predict(SMILES)
-    changed = np.where(LENGTHS > 8, LENGTHS + 5, LENGTHS)
-    assert not np.array_equal(weighted, regressor().fit(SMILES, LENGTHS).predict(SMILES))
-    assert np.isfinite(weighted).all()
+    labels = np.where(np.arange(120) % 2 == 0, 0.0, 10.0)  # nothing in the molecules predicts them
+    low = regressor().fit(SMILES, labels, sample_weight=np.where(labels == 0, 1.0, 0.01)).predict(SMILES)
+    high = regressor().fit(SMILES, labels, sample_weight=np.where(labels == 0, 0.01, 1.0)).predict(SMILES)
+    assert low.mean() < high.mean() - 2
     with pytest.raises(ValueError, match="120 molecules and 1 weights"):
-        regressor().fit(SMILES, changed, sample_weight=[1.0])
+        regressor().fit(SMILES, LENGTHS, sample_weight=[1.0])
+    with pytest.raises(ValueError, match="weights are all zero"):
+        regressor().fit(SMILES, LENGTHS, sample_weight=np.zeros(120))
     with pytest.raises(ValueError, match="-1"):
         regressor().fit(SMILES, LENGTHS, sample_weight=-np.ones(120))
 

@@ -30,6 +30,7 @@ def test_predictions_equal_molgraph_score(run, predictor, tmp_path):
     rows = [line.split(",") for line in (tmp_path / "out.csv").read_text().splitlines()]
     head, rows = rows[0], rows[1:]
     whole = molgraph.Predictor(run, threads=2, interval=0.9, domain=True).predict(smiles)
+    assert set(whole.columns()) < set(head)
     assert len(rows) == 1501 and len(whole) == 1502
     for column, values in (("y_pred", whole.values[:, 0]), ("y_low", whole.low[:, 0]), ("y_high", whole.high[:, 0]),
                            ("domain_similarity", whole.domain.similarity),
@@ -54,16 +55,22 @@ def test_all_containers_of_smiles_give_equal_predictions(predictor, molecules):
                  pandas.Series(molecules, index=range(7, 407)), pandas.DataFrame({"any": molecules}),
                  iter(molecules), (one for one in molecules)):
         assert np.array_equal(predictor.predict(form).values, values)
-    missing = ["CCO", None, float("nan"), pandas.NA]
+    missing = ["CCO", None, float("nan"), np.float32("nan"), pandas.NA]
     for form in (missing, pandas.Series(missing), pandas.Series(missing, dtype=object)):
-        assert predictor.predict(form).status.tolist() == ["ok", "empty", "empty", "empty"]
+        assert predictor.predict(form).status.tolist() == ["ok", *["empty"] * 4]
+    frame = pandas.DataFrame({"smiles": molecules, "key": range(400)})  # the model has no input columns
+    assert np.array_equal(predictor.predict(frame["smiles"], frame).values, values)
 
 
 def test_invalid_inputs_fail(predictor):
     with pytest.raises(TypeError, match="as a list"):
         predictor.predict("CCO")
+    with pytest.raises(TypeError, match="as a list"):
+        predictor.predict(np.array("CCO"))
     with pytest.raises(TypeError, match="SMILES 1: must be a string, not int 5"):
         predictor.predict(["CCO", 5])
+    with pytest.raises(TypeError, match="SMILES 3: must be a string, not int 5"):
+        list(predictor.predict_windows(iter(["C", "C", "C", 5]), rows=2))
     with pytest.raises(TypeError, match="the table must have one column of SMILES, not 2"):
         predictor.predict(np.array([["C", "CC"]]))
     with pytest.raises(TypeError, match="as a list"):
@@ -197,6 +204,7 @@ def test_explanations_equal_molgraph_score(run, predictor, tmp_path):
     assert np.allclose(parts - found.error[:, 0], found.prediction[:, 0], equal_nan=True)
     values = predictor.predict(smiles).values
     assert np.allclose(found.prediction, values, rtol=1e-4, equal_nan=True) and np.isnan(found.baseline[2, 0])
+    assert found.complete[:, 0].tolist() == [True, True, False, True]
     rollout = predictor.explain(smiles, method="rollout")
     assert [one.shape for one in rollout.atoms] == [(3, 1), (8, 1), (0, 1), (6, 1)]
     assert np.isclose(rollout.atoms[1].sum(), 1) and (rollout.atoms[1] > 0).all()
@@ -210,6 +218,7 @@ def test_to_arrow(predictor):
     table = predictor.predict(["CCO", "bad("]).to_arrow(["CCO", "bad("])
     assert table.schema.names == ["smiles", "y_pred", "status", "reason"]
     assert table["status"].to_pylist() == ["ok", "invalid_smiles"]
+    assert predictor.predict([]).to_arrow().schema == table.schema.remove(0)
 
 
 def test_arrow_and_rdkit_containers(predictor, molecules):
@@ -222,12 +231,42 @@ def test_arrow_and_rdkit_containers(predictor, molecules):
         def __arrow_c_stream__(self, requested_schema=None):
             return pyarrow.chunked_array([molecules]).__arrow_c_stream__(requested_schema)
 
-    for form in (pyarrow.array(molecules), pyarrow.chunked_array([molecules[:9], molecules[9:]]), Stream()):
+    for form in (pyarrow.array(molecules), pyarrow.chunked_array([molecules[:9], molecules[9:]]), Stream(),
+                 pyarrow.table({"any": molecules})):
         assert np.array_equal(predictor.predict(form).values, values)
     assert predictor.predict(pyarrow.array(["CCO", None])).status.tolist() == ["ok", "empty"]
     Chem = pytest.importorskip("rdkit.Chem")
     from_mols = predictor.predict([Chem.MolFromSmiles(one) for one in molecules]).values
     np.testing.assert_allclose(from_mols, values, rtol=1e-5)  # the canonical SMILES may have another order of atoms
+
+
+@pytest.mark.parametrize("order", ["rdkit molgraph", "molgraph rdkit"])
+def test_rdkit_in_the_same_process(run, predictor, order):
+    """The module's own RDKit and that of the package rdkit do not affect each other, in both orders of import."""
+    pytest.importorskip("rdkit")
+    imports = {"rdkit": "from rdkit import Chem, RDLogger; RDLogger.DisableLog('rdApp.*'); Chem.MolFromSmiles('C')",
+               "molgraph": f"import molgraph; predictor = molgraph.Predictor({run.path!r}); predictor.predict(['C'])"}
+    code = "\n".join([*(imports[name] for name in order.split()), textwrap.dedent("""
+        smiles = ["c1ccccc1C(=O)O", "C[C@H](N)O"]
+        assert [Chem.MolToSmiles(Chem.MolFromSmiles(one)) for one in smiles] == ["O=C(O)c1ccccc1", "C[C@H](N)O"]
+        assert Chem.MolFromSmiles("bad(") is None and predictor.predict(["bad("]).status[0] == "invalid_smiles"
+        try:
+            Chem.SanitizeMol(Chem.MolFromSmiles("CC(C)(C)(C)C", sanitize=False))
+        except Chem.AtomValenceException:
+            print("caught")
+        print(repr(predictor.predict(smiles).values[:, 0].tolist()))
+        """)])
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    values = predictor.predict(["c1ccccc1C(=O)O", "C[C@H](N)O"]).values[:, 0].tolist()
+    assert done.stdout.split("\n")[:2] == ["caught", repr(values)]
+
+
+def test_data_of_another_rdkit_are_not_used(run, predictor, tmp_path):
+    (tmp_path / "Data").mkdir()  # has no patterns, so that the descriptors of the blend could not be computed
+    code = f"import molgraph; print(molgraph.Predictor({run.path!r}).predict(['CCO']).values[0, 0].item())"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True,
+                          env=dict(os.environ, RDBASE=str(tmp_path)))
+    assert float(done.stdout) == predictor.predict(["CCO"]).values[0, 0]
 
 
 def test_task(predictor):

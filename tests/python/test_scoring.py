@@ -1,6 +1,7 @@
 """Files, Parquet, and batches for Ray and Spark."""
 import csv
 import pickle
+import shutil
 
 import numpy as np
 import pytest
@@ -24,10 +25,10 @@ def parquet_library(library):
     pyarrow = pytest.importorskip("pyarrow")
     from pyarrow import parquet
 
-    columns = list(zip(*[row for row in read(library / "library.csv", header=False)]))
+    columns = list(zip(*read(library / "library.csv", header=False)))
     table = pyarrow.table({"key": pyarrow.array(map(int, columns[0]), pyarrow.int32()), "SMILES": columns[1],
                            "number": pyarrow.array(map(float, columns[2])),
-                           "status": pyarrow.array(columns[3]).dictionary_encode()})
+                           "status": pyarrow.array([value or None for value in columns[3]]).dictionary_encode()})
     parquet.write_table(table, library / "library.parquet", row_group_size=400)
     return library / "library.parquet"
 
@@ -84,8 +85,8 @@ def test_parquet_is_scored_with_all_columns(run, parquet_library, library, score
     assert table.schema.names == ["key", "SMILES", "number", "status", "y_pred", "y_low", "y_high", "molgraph_status",
                                   "reason"]
     before = parquet.read_table(parquet_library)
-    assert table.select(before.schema.names).cast(before.schema).equals(before)
-    assert str(table.schema.field("key").type) == "int32" and str(table.schema.field("y_pred").type) == "double"
+    assert table.select(before.schema.names).equals(before)
+    assert str(table.schema.field("y_pred").type) == "double"
     check(table.to_pydict(), scored)
     assert not (library / "scored.parquet.part").exists()
 
@@ -93,7 +94,7 @@ def test_parquet_is_scored_with_all_columns(run, parquet_library, library, score
 def test_parquet_is_embedded(run, parquet_library, library):
     from pyarrow import parquet
 
-    molgraph.embed_file(run, parquet_library, library / "vectors.parquet", pooling="mean")
+    molgraph.embed_file(run, parquet_library, library / "vectors.parquet", pooling="mean", layer=-1, quiet=True)
     table = parquet.read_table(library / "vectors.parquet")
     vectors = np.stack(table["embedding"].to_numpy(zero_copy_only=False))
     expected = molgraph.Predictor(run).embed(table["SMILES"], "mean")
@@ -111,10 +112,22 @@ def test_failures_leave_no_parquet_file(run, parquet_library, library, monkeypat
     with pytest.raises(molgraph.FileError, match="missing.parquet: no such file"):
         molgraph.score_file(run, library / "missing.parquet", out)
     (library / "text.parquet").write_text("not a table")
-    with pytest.raises(molgraph.FileError, match="text.parquet: not a Parquet file"):
+    with pytest.raises(molgraph.FileError, match="text.parquet to .*not a parquet file"):
         molgraph.score_file(run, library / "text.parquet", out)
-    with pytest.raises(molgraph.UsageError, match="no column 'other'; the columns are key, SMILES"):
+    with pytest.raises(molgraph.UsageError, match="no column is named 'other'; the columns are key, SMILES"):
         molgraph.score_file(run, parquet_library, out, smiles_column="other")
+    with pytest.raises(molgraph.UsageError, match="resume"):
+        molgraph.score_file(run, parquet_library, out, resume=True)
+    with pytest.raises(molgraph.UsageError, match="same file"):
+        molgraph.score_file(run, parquet_library, parquet_library)
+    parquet.write_table(pyarrow.table({"smiles": ["C"] * 3, "number": [None, None, 3]}), library / "numbers.parquet")
+    monkeypatch.setattr("molgraph.scoring.ROWS", 2)
+    with pytest.raises(molgraph.DataError, match="numbers.parquet, column 'number': SMILES 2: must be a string, not int"):
+        molgraph.score_file(run, library / "numbers.parquet", out, smiles_column="number")
+    with pytest.raises(molgraph.UsageError, match="must be files"):
+        molgraph.score_file(run, "-", library / "out.csv")
+    with pytest.raises(molgraph.FileError, match="out.parquet: no such folder"):
+        molgraph.score_file(run, parquet_library, library / "no-such-folder" / "out.parquet")
     parquet.write_table(pyarrow.table({"a": ["C"]}), library / "unnamed.parquet")
     with pytest.raises(molgraph.UsageError, match="specify smiles_column"):
         molgraph.score_file(run, library / "unnamed.parquet", out)
@@ -144,6 +157,33 @@ def test_empty_parquet_file_keeps_the_columns(run, library):
     molgraph.score_file(run, library / "empty.parquet", library / "scored-empty.parquet")
     table = parquet.read_table(library / "scored-empty.parquet")
     assert table.num_rows == 0 and table.schema.names == ["smiles", "y_pred", "status", "reason"]
+    assert [str(table.schema.field(name).type) for name in table.schema.names] == ["string", "double", "string", "string"]
+
+
+def test_columns_of_the_input_are_never_replaced(run):
+    pandas = pytest.importorskip("pandas")
+    pyarrow = pytest.importorskip("pyarrow")
+    frame = pandas.DataFrame({"smiles": ["C"], "Status": ["a"], "molgraph_status": ["b"], "schema": ["c"]})
+    for batch in (frame, pyarrow.Table.from_pandas(frame), {name: frame[name].to_numpy() for name in frame}):
+        result = molgraph.BatchPredictor(run)(batch)
+        names = list(result.schema.names if isinstance(result, pyarrow.Table) else result)
+        assert names == [*frame.columns, "y_pred", "molgraph_molgraph_status", "reason"]
+        assert [list(map(str, result[name])) for name in frame.columns] == [["C"], ["a"], ["b"], ["c"]]
+    with pytest.raises(molgraph.UsageError, match="several columns are named 'smiles'"):
+        molgraph.BatchPredictor(run)(pyarrow.Table.from_arrays([pyarrow.array(["C"])] * 2, ["smiles", "smiles"]))
+    with pytest.raises(molgraph.UsageError, match="not list"):
+        molgraph.BatchPredictor(run)(["C"])
+
+
+def test_a_changed_run_is_loaded_again(run, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    shutil.copytree(run.path, tmp_path / "run")
+    predictor, frame = molgraph.BatchPredictor(tmp_path / "run"), pandas.DataFrame({"smiles": ["CCO"]})
+    first = predictor.predictor
+    assert predictor(frame)["status"].tolist() == ["ok"] and predictor.predictor is first
+    shutil.rmtree(tmp_path / "run")
+    shutil.copytree(run.path, tmp_path / "run", copy_function=shutil.copyfile)  # with the time of today
+    assert predictor(frame)["status"].tolist() == ["ok"] and predictor.predictor is not first
 
 
 def test_batches_of_every_kind(run, library, scored):
@@ -176,6 +216,20 @@ def test_batches_pass_numeric_columns_to_the_model(tmp_path, molecules):
     assert np.array_equal(values, molgraph.Predictor(run).predict(frame["smiles"], frame).values[:, 0])
     with pytest.raises(molgraph.UsageError, match="column 'logD' is missing"):
         molgraph.BatchPredictor(run)(frame[["smiles"]])
+    pyarrow = pytest.importorskip("pyarrow")
+    missing = pyarrow.table({"y": [1.0, 2.0], "smiles": ["C", "CC"], "logD": pyarrow.array([0.5, None])})
+    expected = molgraph.Predictor(run).predict(["C", "CC"], np.array([[0.5], [np.nan]])).values[:, 0]
+    for table in (missing, missing.set_column(2, "logD", missing["logD"].dictionary_encode()), missing.to_batches()[0],
+                  pandas.DataFrame({"smiles": ["C", "CC"], "logD": pandas.array([0.5, pandas.NA], dtype=object)}),
+                  {"smiles": ["C", "CC"], "logD": [0.5, None]}):
+        assert np.array_equal(molgraph.BatchPredictor(run)(table)["y_pred"], expected)
+    assert np.array_equal(molgraph.Predictor(run).predict(["C", "CC"], missing).values[:, 0], expected)
+    for values in (np.array(["2026-11-26"], dtype="datetime64[ns]"), ["x"]):
+        with pytest.raises(molgraph.DataError, match="column 'logD': "):
+            molgraph.BatchPredictor(run)({"smiles": ["C"], "logD": values})
+    twice = pyarrow.Table.from_arrays([pyarrow.array(["C"]), *[pyarrow.array([1.0])] * 2], ["smiles", "logD", "logD"])
+    with pytest.raises(molgraph.UsageError, match="column 'logD' is not unique"):
+        molgraph.BatchPredictor(run)(twice)
 
 
 def test_classes_have_the_names_of_the_program(tmp_path, molecules):
