@@ -2,7 +2,7 @@
 
     >>> import molgraph
     >>> run = molgraph.train("my_assay.csv", "runs/my_assay")
-    >>> molgraph.Predictor("runs/my_assay").predict(["CCO", "c1ccccc1"]).to_pandas()
+    >>> molgraph.load("runs/my_assay").predict(["CCO", "c1ccccc1"]).to_pandas()
 
 Submodules are loaded on first use, so that ``import molgraph`` is fast.
 """
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from molgraph._core import DataError, FileError, RunError, UsageError, __version__
     from molgraph.estimators import MolgraphClassifier, MolgraphEmbedder, MolgraphRegressor
     from molgraph.molecules import Batch, Molecule, Store, featurize
-    from molgraph.prediction import Embeddings, Explanations, Predictions, Predictor, Task
+    from molgraph.prediction import Embeddings, Explanations, Predictions, Predictor, Task, load
     from molgraph.scoring import BatchPredictor, embed_file, score_file
     from molgraph.training import Run, train
 
 _HOMES = {
     "Predictor": "prediction", "Predictions": "prediction", "Embeddings": "prediction", "Task": "prediction",
-    "Explanations": "prediction",
+    "Explanations": "prediction", "load": "prediction",
     "featurize": "molecules", "Batch": "molecules", "Molecule": "molecules", "Store": "molecules",
     "train": "training", "Run": "training",
     "score_file": "scoring", "embed_file": "scoring", "BatchPredictor": "scoring",

@@ -140,6 +140,11 @@ class Explanations:
     reason: List[str]  #: [n] why a row is not ok, else ""
 
 
+def load(runs: Union[str, Sequence[str]], **options: Any) -> "Predictor":
+    """Loads a run, or several runs as an ensemble. The same as ``Predictor(runs, **options)``."""
+    return Predictor(runs, **options)
+
+
 class Predictor:
     """Predicts with a run, or with several runs as an ensemble. Thread-safe.
 
@@ -223,6 +228,17 @@ class Predictor:
         atoms = np.split(parts.pop("atoms"), parts.pop("offset")[1:])[:-1]
         return Explanations(atoms, **{**parts, "status": _WORDS[parts["status"]],
                                       "complete": parts["complete"].astype(bool)})
+
+    @property
+    def targets(self) -> List[str]:
+        """Names of the targets."""
+        return list(self.task.names)
+
+    def describe(self) -> str:
+        """Returns what ``molgraph-info`` says about each run: data, model, metrics."""
+        from molgraph.training import info_of
+
+        return "\n".join(map(info_of, self._options["runs"]))
 
     @property
     def files(self) -> List[str]:

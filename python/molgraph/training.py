@@ -59,12 +59,7 @@ class Run:
     @property
     def info(self) -> Dict[str, Any]:
         """The output of molgraph-info --json."""
-        program = path_of("molgraph-info")
-        done = subprocess.run([program, self.path, "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                              env=environment_of(program))
-        if done.returncode != 0:
-            raise _error(done.returncode, done.stderr.splitlines())
-        return json.loads(done.stdout)
+        return json.loads(info_of(self.path, "--json"))
 
     def predictor(self, **options: Any):
         """Returns a :class:`molgraph.Predictor` of this run; ``options`` are passed to it."""
@@ -79,6 +74,15 @@ class Run:
                                   if os.path.isdir(os.path.join(self.path, "model_0")) else f"{path} is missing")
         with open(path, newline="") as file:
             return list(csv.DictReader(file))
+
+
+def info_of(run: str, *flags: str) -> str:
+    """The output of molgraph-info. Its errors are raised as UsageError, DataError, FileError or RunError."""
+    program = path_of("molgraph-info")
+    done = subprocess.run([program, run, *flags], capture_output=True, text=True, env=environment_of(program))
+    if done.returncode != 0:
+        raise _error(done.returncode, done.stderr.splitlines())
+    return done.stdout
 
 
 def flags_of(options: Dict[str, Any]) -> List[str]:

@@ -269,6 +269,12 @@ def test_data_of_another_rdkit_are_not_used(run, predictor, tmp_path):
     assert float(done.stdout) == predictor.predict(["CCO"]).values[0, 0]
 
 
+def test_load_and_describe(run, predictor):
+    both = molgraph.load([run.path, run.path], threads=1)
+    assert both.targets == ["y"] and both.predict(["CCO"]).std[0, 0] == 0
+    assert both.describe().count("y (regression)") == 2 and predictor.describe() in both.describe()
+
+
 def test_task(predictor):
     assert predictor.task.kind == "regression" and predictor.task.names == predictor.task.outputs == ["y"]
 

@@ -1,3 +1,4 @@
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // false alarm of GCC 12 in <regex> with sanitizers
 #include "tests/support/html_check.hpp"
 
 #include <cctype>

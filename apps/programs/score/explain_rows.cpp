@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <filesystem>
+#include <numeric>
+#include <utility>
 
 #include "datasets/system/files.hpp"
 #include "datasets/system/readable.hpp"
@@ -26,6 +29,19 @@ std::string picture_name(std::int64_t row, const std::string& id) {
     safe += plain ? letter : '_';
   }
   return safe.empty() || safe == name ? name + ".svg" : name + "-" + safe + ".svg";
+}
+
+/// For example "logS -1.8 = baseline -5.5 + atoms 1.1 + blend 2.6"; parts that are 0 are not shown.
+std::string legend_of(const std::string& name, const TargetExplanation& target) {
+  std::string text =
+      name + " " + sensible_number(target.prediction) + " = baseline " + sensible_number(target.baseline);
+  const std::pair<const char*, double> parts[] = {
+      {"atoms", std::accumulate(target.atoms.begin(), target.atoms.end(), 0.0)},
+      {"descriptors", target.descriptors},
+      {"blend", target.blend}};
+  for (const auto& [part, value] : parts)
+    if (value != 0) text += (value < 0 ? " - " : " + ") + std::string(part) + " " + sensible_number(std::abs(value));
+  return text;
 }
 
 }  // namespace
@@ -97,12 +113,9 @@ void Pictures::draw(const RowWindows& windows, const RowWindow& window, const st
     if (number > kMaxPictures) return;
     if (rows[i].status != RowStatus::ok) continue;
     const Explanation& explanation = rows[i].explanation;
-    const std::string legend = rollout_
-                                   ? name_
-                                   : name_ + " " + sensible_number(explanation.targets[target_].prediction) + " = " +
-                                         sensible_number(explanation.targets[target_].baseline) + " + atoms";
     const std::string svg = draw_atoms(window.molecules[i], window.mol_blocks, featurizer_,
-                                       rollout_ ? explanation.rollout : explanation.targets[target_].atoms, legend);
+                                       rollout_ ? explanation.rollout : explanation.targets[target_].atoms,
+                                       rollout_ ? name_ : legend_of(name_, explanation.targets[target_]));
     write_file_atomically((fs::path(folder_) / picture_name(number, windows.id(window, i))).string(), svg);
   }
 }
