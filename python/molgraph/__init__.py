@@ -11,12 +11,14 @@ import importlib.util
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from molgraph._core import DataError, FileError, RunError, UsageError, __version__
+    from molgraph._core import DataError, FileError, RunError, UsageError
     from molgraph.estimators import MolgraphClassifier, MolgraphEmbedder, MolgraphRegressor
     from molgraph.molecules import Batch, Molecule, Store, featurize
     from molgraph.prediction import Embeddings, Explanations, Predictions, Predictor, Task, load
     from molgraph.scoring import BatchPredictor, embed_file, score_file
     from molgraph.training import Run, train
+
+    __version__: str
 
 _HOMES = {
     "Predictor": "prediction", "Predictions": "prediction", "Embeddings": "prediction", "Task": "prediction",

@@ -1,12 +1,19 @@
 """Conversion of any container of molecules to lists of SMILES, and of tables to arrays of numbers."""
 import itertools
-from typing import Any, Iterable, Iterator, List
+import os
+from typing import Any, Iterable, Iterator, List, Union
 
 import numpy as np
 
 from molgraph import _core
 
+Path = Union[str, "os.PathLike[str]"]
 WINDOW = 65536  # rows of an iterator that are in memory at a time
+
+
+def paths_of(runs: Union[Path, Iterable[Path]]) -> List[str]:
+    """One or several paths as a list of texts."""
+    return [os.fspath(run) for run in ([runs] if isinstance(runs, (str, os.PathLike)) else runs)]
 
 
 def is_stream(values: Any) -> bool:
@@ -24,7 +31,7 @@ def names_of(table: Any) -> List[Any]:
     return list(table.schema.names if is_arrow(table) else table.keys())
 
 
-def texts_of(values: Iterable[Any], first: int = 0) -> List[str]:
+def texts_of(values: Any, first: int = 0) -> List[str]:
     """Returns the SMILES of a list, tuple, numpy array, pandas Series or Arrow array (also any object with
     ``__arrow_c_stream__``); missing values (None, NaN, NA) become "", molecules of RDKit their SMILES.
 

@@ -7,7 +7,7 @@ from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Se
 import numpy as np
 
 from molgraph import _core
-from molgraph._inputs import WINDOW, is_arrow, is_stream, numbers_of, texts_of, windows_of
+from molgraph._inputs import WINDOW, Path, is_arrow, is_stream, numbers_of, paths_of, texts_of, windows_of
 
 _WORDS = np.array(_core.STATUS_WORDS)
 
@@ -140,7 +140,7 @@ class Explanations:
     reason: List[str]  #: [n] why a row is not ok, else ""
 
 
-def load(runs: Union[str, Sequence[str]], **options: Any) -> "Predictor":
+def load(runs: Union[Path, Sequence[Path]], **options: Any) -> "Predictor":
     """Loads a run, or several runs as an ensemble. The same as ``Predictor(runs, **options)``."""
     return Predictor(runs, **options)
 
@@ -162,14 +162,14 @@ class Predictor:
     run or this machine does not support.
     """
 
-    def __init__(self, runs: Union[str, Sequence[str]], threads: int = 0, precision: str = "fp32",
+    def __init__(self, runs: Union[Path, Sequence[Path]], threads: int = 0, precision: str = "fp32",
                  device: str = "cpu", *, interval: float = 0, domain: bool = False, calibrate: bool = True,
                  max_atoms: int = 1024):
-        runs = [runs] if isinstance(runs, str) or hasattr(runs, "__fspath__") else list(runs)
-        self._options = dict(runs=[os.path.abspath(run) for run in runs], threads=threads, max_atoms=max_atoms,
-                             calibrate=calibrate)
-        self._core = _core.Predictor(**{**self._options, "runs": [os.fspath(run) for run in runs]}, precision=precision,
-                                     gpu=_gpu_of(device), interval=interval, domain=domain, explain="")
+        paths = paths_of(runs)
+        self._options: Dict[str, Any] = dict(runs=[os.path.abspath(path) for path in paths], threads=threads,
+                                             max_atoms=max_atoms, calibrate=calibrate)
+        self._core = _core.Predictor(**{**self._options, "runs": paths}, precision=precision, gpu=_gpu_of(device),
+                                     interval=interval, domain=domain, explain="")
         self._explainers: Dict[str, Any] = {}  # by method
         self.task = Task(**self._core.task)
         used, note = self._core.precision
@@ -238,7 +238,7 @@ class Predictor:
         """Returns what ``molgraph-info`` says about each run: data, model, metrics."""
         from molgraph.training import info_of
 
-        return "\n".join(map(info_of, self._options["runs"]))
+        return "\n".join(info_of(run) for run in self._options["runs"])
 
     @property
     def files(self) -> List[str]:
@@ -253,7 +253,8 @@ class Predictor:
     def training_molecules(self) -> Optional[Dict[str, Any]]:
         """Returns ids, SMILES and true values [molecules, targets] of the training molecules that ``domain`` compares
         with; None if the run does not contain them (``--domain-labels``) or ``domain`` is False."""
-        return self._core.training_molecules()
+        found: Any = self._core.training_molecules()
+        return found
 
     def _predictions(self, parts: Dict[str, Any]) -> Predictions:
         domain = None

@@ -4,12 +4,11 @@ import os
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Tuple, Union
 
 from molgraph import _core
-from molgraph._inputs import is_arrow, names_of, texts_of
+from molgraph._inputs import Path, is_arrow, names_of, paths_of, texts_of
 from molgraph.prediction import Predictor, arrow_of
 from molgraph.programs import path_of
 from molgraph.training import flags_of, run_program
 
-Path = Union[str, "os.PathLike[str]"]
 ROWS = 65536  # rows of a Parquet file that are in memory at a time
 _COMMON_NAMES = ("smiles", "canonical_smiles")  # in any case, as in the programs
 _loaded: Dict[Tuple[Any, ...], Tuple[Any, Predictor]] = {}  # BatchPredictor: state of the files, and the predictor
@@ -47,8 +46,8 @@ def embed_file(run: Path, input: Path, output: Path, *, quiet: bool = False, **o
         return
     smiles_column = options.pop("smiles_column", None)
     layers = options.pop("layer", [-1])
-    kind = {"layers": [layers] if isinstance(layers, int) else layers,
-            **{name: options.pop(name) for name in ("pooling", "l2") if name in options}}
+    kind: Dict[str, Any] = {name: options.pop(name) for name in ("pooling", "l2") if name in options}
+    kind["layers"] = [layers] if isinstance(layers, int) else layers
     predictor = _predictor_of(run, options)
 
     def embed(smiles: List[str], _: Any) -> Dict[str, Any]:
@@ -78,8 +77,7 @@ def _predictor_of(run: Any, options: Dict[str, Any]) -> Predictor:
 
 
 def _run_on_file(name: str, runs: Any, input: Path, output: Path, quiet: bool, options: Dict[str, Any]) -> None:
-    runs = [runs] if isinstance(runs, (str, os.PathLike)) else list(runs)
-    run_program([path_of(name), "--model", *map(os.fspath, runs), "--input", os.fspath(input), "--output",
+    run_program([path_of(name), "--model", *paths_of(runs), "--input", os.fspath(input), "--output",
                  os.fspath(output), *flags_of(options)] + (["--quiet"] if quiet else []))
 
 
@@ -202,8 +200,7 @@ class BatchPredictor:
 
     def __init__(self, run: Any, smiles_column: Optional[str] = None, columns: Optional[List[str]] = None,
                  threads: int = 1, **options: Any):
-        runs = [run] if isinstance(run, (str, os.PathLike)) else list(run)
-        self._runs = [os.path.abspath(os.fspath(one)) for one in runs]
+        self._runs = [os.path.abspath(path) for path in paths_of(run)]
         self._smiles_column = smiles_column
         self._columns = columns
         self._options = {"threads": threads, **options}

@@ -6,9 +6,10 @@ import os
 import signal
 import subprocess
 import sys
-from typing import Any, Dict, List, Union
+from typing import Any, Dict, List
 
 from molgraph import _core
+from molgraph._inputs import Path
 from molgraph.programs import environment_of, path_of
 
 _ERRORS = {2: _core.UsageError, 3: _core.DataError, 4: _core.FileError}
@@ -18,7 +19,7 @@ _INTERRUPTED = 128 + signal.SIGINT
 class Run:
     """A run directory and the contents of its files."""
 
-    def __init__(self, path: Union[str, "os.PathLike[str]"]):
+    def __init__(self, path: Path):
         self.path = os.fspath(path)
         if not os.path.exists(os.path.join(self.path, "config.toml")):
             raise _core.FileError(f"{self.path}: not a run directory (config.toml is missing)")
@@ -102,7 +103,7 @@ def flags_of(options: Dict[str, Any]) -> List[str]:
     return flags
 
 
-def train(data: Any, out: Union[str, "os.PathLike[str]"], *, quiet: bool = False, **options: Any) -> Run:
+def train(data: Any, out: Path, *, quiet: bool = False, **options: Any) -> Run:
     """Trains a model with ``molgraph-train`` (docs/reference/training.md) and returns its run.
 
     ``data``: a table (CSV, TSV, SMI, SDF), a store, the name of a data set, a list of two or three tables, or a pandas
