@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "datasets/system/text.hpp"
 #include "featurize/graph/error.hpp"
 
 namespace molgraph {
@@ -75,11 +76,18 @@ void calibrate(const Calibration& calibration, bool temperatures, double level, 
 }
 
 void check_calibration(const std::optional<Calibration>& calibration, const std::vector<std::string>& runs,
-                       std::size_t models, double level) {
+                       std::size_t models) {
   if (calibration && calibration->members != static_cast<std::int64_t>(models))
     throw FileError(runs[0] + "/" + kCalibrationFile + ": was computed for " + std::to_string(calibration->members) +
                     " models, but the run has " + std::to_string(models));
-  if (level <= 0 || (calibration && targets_without_interval(*calibration, level).size() < calibration->targets.size()))
+}
+
+void check_interval(const std::optional<Calibration>& calibration, const std::vector<std::string>& runs, double level) {
+  if (level == 0) return;
+  if (!(level >= 0.5 && level < 1))
+    throw UsageError("interval: " + number_text(level) + ": must be 0 (no interval) or from 0.5 to below 1");
+  if (calibration &&
+      std::ranges::any_of(calibration->targets, [&](const auto& one) { return one.has_interval(level); }))
     return;
   const std::string why = runs.size() > 1 ? "intervals require a single run, but several are given"
                           : calibration

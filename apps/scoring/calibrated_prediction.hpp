@@ -21,10 +21,13 @@ void summarise_members(Prediction& prediction);
 /// to those of each member, whose mean is then `values`). If `level` > 0, fills low and high.
 void calibrate(const Calibration& calibration, bool temperatures, double level, Prediction& prediction);
 
-/// Checks the calibration for a Predictor of `runs` with `models` models in total. Throws UsageError if there are no
-/// intervals at the level (if > 0), FileError if the calibration belongs to another number of models.
+/// Throws FileError if the calibration of `runs`, which have `models` models in total, belongs to another number of
+/// models.
 void check_calibration(const std::optional<Calibration>& calibration, const std::vector<std::string>& runs,
-                       std::size_t models, double level);
+                       std::size_t models);
+/// Throws UsageError if the level is neither 0 (no interval) nor from 0.5 to below 1, or if no target of `runs` has an
+/// interval at this level.
+void check_interval(const std::optional<Calibration>& calibration, const std::vector<std::string>& runs, double level);
 
 std::vector<std::string> targets_without_interval(const Calibration& calibration, double level);
 

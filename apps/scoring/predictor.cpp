@@ -69,6 +69,7 @@ struct Predictor::State {
   }
 
   PredictorOptions options;
+  std::vector<std::string> paths;  ///< the given runs
   UsedPrecision precision;
   std::vector<ScoringModel> runs;
   std::vector<std::shared_ptr<const RunBlend>> blends;  ///< [runs], null = none; members of an ensemble share one
@@ -165,16 +166,20 @@ struct Predictor::State {
 
   /// `requested` null = no embeddings; else there must be a single run. `embedding_only`: predictions are not used.
   std::vector<Prediction> predict(std::span<const std::string> texts, std::span<const float> columns, Parse parse,
-                                  const EmbeddingOptions* requested, bool embedding_only = false) const {
+                                  const EmbeddingOptions* requested = nullptr, bool embedding_only = false,
+                                  std::optional<double> interval = {}) const {
+    const double level = interval.value_or(options.interval);
+    if (interval) check_interval(calibration, paths, level);
+    const DistinctRows distinct(texts, columns, runs[0].config.input_columns().size());
     const bool with_domain = domain != nullptr && !embedding_only;
     const EmbeddingOptions default_embedding;
     const EmbeddingOptions* embedding = with_domain ? &default_embedding : requested;
-    const std::vector<FeaturizeResult> molecules = featurize(texts, parse, embedding_only);
-    const std::vector<float> inputs = inputs_of(molecules, columns);
+    const std::vector<FeaturizeResult> molecules = featurize(distinct.texts, parse, embedding_only);
+    const std::vector<float> inputs = inputs_of(molecules, distinct.columns);
     const auto outputs = static_cast<std::size_t>(runs[0].config.task.num_outputs());
     const auto channels = static_cast<std::size_t>(runs[0].config.encoder().width);
-    std::vector<Prediction> predictions(texts.size());
-    for (std::size_t i = 0; i < texts.size(); ++i) {
+    std::vector<Prediction> predictions(molecules.size());
+    for (std::size_t i = 0; i < molecules.size(); ++i) {
       predictions[i].members.assign(runs.size(), std::vector<double>(outputs, kNaN));
       if (embedding != nullptr)
         predictions[i].embedding.assign(embedding->layers.size() * channels, std::numeric_limits<float>::quiet_NaN());
@@ -185,7 +190,7 @@ struct Predictor::State {
     }
     const Pooling pooling = embedding == nullptr ? Pooling::token : pooling_of(embedding->pooling, runs[0].config);
     PartnerRows partners;
-    if (!embedding_only) partners = partners_of(molecules, columns);
+    if (!embedding_only) partners = partners_of(molecules, distinct.columns);
     for_each_batch(molecules, inputs, [&](std::size_t r, std::span<const std::size_t> chosen, const GraphBatch& batch) {
       std::vector<float> values(chosen.size() * outputs);
       std::vector<std::vector<float>> states(embedding != nullptr && r == 0 ? embedding->layers.size() : 0);
@@ -224,10 +229,10 @@ struct Predictor::State {
       if (requested == nullptr) prediction.embedding.clear();
       if (prediction.status == RowStatus::not_finite) clear_results(prediction);
       summarise_members(prediction);
-      if (calibration && !embedding_only) calibrate(*calibration, options.calibrate, options.interval, prediction);
+      if (calibration && !embedding_only) calibrate(*calibration, options.calibrate, level, prediction);
       if (requested != nullptr && requested->l2) scale_to_length_one(prediction.embedding);
     }
-    return predictions;
+    return distinct.expand(std::move(predictions));
   }
 
   void prepare_explanations() {
@@ -242,10 +247,12 @@ struct Predictor::State {
   std::vector<Explanation> explain(std::span<const std::string> texts, std::span<const float> columns,
                                    Parse parse) const {
     if (options.explain == ExplainMethod::none) throw UsageError("explain() requires PredictorOptions::explain");
-    const std::vector<FeaturizeResult> molecules = featurize(texts, parse, rollouts != nullptr);
-    if (rollouts) return rollouts->explain(molecules);
-    return explainer->explain({molecules, inputs_of(molecules, columns), partners_of(molecules, columns)},
-                              calibration && options.calibrate ? &*calibration : nullptr);
+    const DistinctRows distinct(texts, columns, runs[0].config.input_columns().size());
+    const std::vector<FeaturizeResult> molecules = featurize(distinct.texts, parse, rollouts != nullptr);
+    if (rollouts) return distinct.expand(rollouts->explain(molecules));
+    return distinct.expand(explainer->explain(
+        {molecules, inputs_of(molecules, distinct.columns), partners_of(molecules, distinct.columns)},
+        calibration && options.calibrate ? &*calibration : nullptr));
   }
 };
 
@@ -276,7 +283,8 @@ Predictor::Predictor(const std::vector<std::string>& runs, const PredictorOption
   std::vector<std::shared_ptr<const RunBlend>> blends = load_blends(partner_files, loaded[0].config, files);
   std::optional<Calibration> calibration;
   if (runs.size() == 1) calibration = calibration_of(runs[0], loaded[0].config.task);
-  check_calibration(calibration, runs, loaded.size(), options.interval);
+  check_calibration(calibration, runs, loaded.size());
+  check_interval(calibration, runs, options.interval);
   if (calibration) files.push_back(runs[0] + "/" + kCalibrationFile);
   std::unique_ptr<const DomainIndex> domain;
   if (options.domain) {
@@ -284,6 +292,7 @@ Predictor::Predictor(const std::vector<std::string>& runs, const PredictorOption
     domain = std::make_unique<const DomainIndex>(read_domain(files.back(), loaded[0].config));
   }
   state_ = std::make_unique<State>(options, std::move(loaded), std::move(files), std::move(blends));
+  state_->paths = runs;
   state_->precision = precision;
   state_->calibration = std::move(calibration);
   state_->domain = std::move(domain);
@@ -320,17 +329,14 @@ bool Predictor::is_blend() const {
 }
 
 int Predictor::embedding_width(const EmbeddingOptions& options) const {
-  if (num_runs() > 1) {
+  if (num_runs() > 1)
     throw UsageError("an embedding requires a single model, but " + std::to_string(num_runs()) + " are given");
-  }
   if (options.layers.empty()) throw UsageError("no layer is given");
   const EncoderOptions& encoder = state_->runs[0].config.encoder();
-  for (const int layer : options.layers) {
-    if (layer < -1 || layer > encoder.layers) {
+  for (const int layer : options.layers)
+    if (layer < -1 || layer > encoder.layers)
       throw UsageError("layer " + std::to_string(layer) + ": this model has layers 0 (input) to " +
                        std::to_string(encoder.layers) + ", and -1 (last, normalised)");
-    }
-  }
   return static_cast<int>(options.layers.size()) * encoder.width;
 }
 
@@ -343,9 +349,9 @@ void Predictor::check_embedding(const EmbeddingOptions& options) const {
 
 std::span<const std::string> Predictor::input_columns() const { return state_->runs[0].config.input_columns(); }
 
-std::vector<Prediction> Predictor::predict(std::span<const std::string> smiles, std::span<const float> columns) const {
-  const DistinctRows distinct(smiles, columns, input_columns().size());
-  return distinct.expand(state_->predict(distinct.texts, distinct.columns, &Featurizer::smiles, nullptr));
+std::vector<Prediction> Predictor::predict(std::span<const std::string> smiles, std::span<const float> columns,
+                                           std::optional<double> interval) const {
+  return state_->predict(smiles, columns, &Featurizer::smiles, nullptr, false, interval);
 }
 
 Prediction Predictor::predict_one(const std::string& smiles, std::span<const float> columns) const {
@@ -355,46 +361,39 @@ Prediction Predictor::predict_one(const std::string& smiles, std::span<const flo
 std::vector<Prediction> Predictor::predict(std::span<const std::string> smiles, const EmbeddingOptions& embedding,
                                            std::span<const float> columns) const {
   check_embedding(embedding);
-  const DistinctRows distinct(smiles, columns, input_columns().size());
-  return distinct.expand(state_->predict(distinct.texts, distinct.columns, &Featurizer::smiles, &embedding));
+  return state_->predict(smiles, columns, &Featurizer::smiles, &embedding);
 }
 
 std::vector<Prediction> Predictor::predict_mol_blocks(std::span<const std::string> blocks,
                                                       std::span<const float> columns) const {
-  const DistinctRows distinct(blocks, columns, input_columns().size());
-  return distinct.expand(state_->predict(distinct.texts, distinct.columns, &Featurizer::mol_block, nullptr));
+  return state_->predict(blocks, columns, &Featurizer::mol_block);
 }
 
 std::vector<Prediction> Predictor::predict_mol_blocks(std::span<const std::string> blocks,
                                                       const EmbeddingOptions& embedding,
                                                       std::span<const float> columns) const {
   check_embedding(embedding);
-  const DistinctRows distinct(blocks, columns, input_columns().size());
-  return distinct.expand(state_->predict(distinct.texts, distinct.columns, &Featurizer::mol_block, &embedding));
+  return state_->predict(blocks, columns, &Featurizer::mol_block, &embedding);
 }
 
 std::vector<Explanation> Predictor::explain(std::span<const std::string> smiles, std::span<const float> columns) const {
-  const DistinctRows distinct(smiles, columns, input_columns().size());
-  return distinct.expand(state_->explain(distinct.texts, distinct.columns, &Featurizer::smiles));
+  return state_->explain(smiles, columns, &Featurizer::smiles);
 }
 
 std::vector<Explanation> Predictor::explain_mol_blocks(std::span<const std::string> blocks,
                                                        std::span<const float> columns) const {
-  const DistinctRows distinct(blocks, columns, input_columns().size());
-  return distinct.expand(state_->explain(distinct.texts, distinct.columns, &Featurizer::mol_block));
+  return state_->explain(blocks, columns, &Featurizer::mol_block);
 }
 
 std::vector<Embedding> Predictor::embed(std::span<const std::string> smiles, const EmbeddingOptions& options) const {
   embedding_width(options);
-  const DistinctRows distinct(smiles, {}, 0);
-  return embeddings_of(distinct.expand(state_->predict(distinct.texts, {}, &Featurizer::smiles, &options, true)));
+  return embeddings_of(state_->predict(smiles, {}, &Featurizer::smiles, &options, true));
 }
 
 std::vector<Embedding> Predictor::embed_mol_blocks(std::span<const std::string> blocks,
                                                    const EmbeddingOptions& options) const {
   embedding_width(options);
-  const DistinctRows distinct(blocks, {}, 0);
-  return embeddings_of(distinct.expand(state_->predict(distinct.texts, {}, &Featurizer::mol_block, &options, true)));
+  return embeddings_of(state_->predict(blocks, {}, &Featurizer::mol_block, &options, true));
 }
 
 }  // namespace molgraph

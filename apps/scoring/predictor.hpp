@@ -38,7 +38,7 @@ struct PredictorOptions {
   /// Whether to apply the run's temperatures (calibration.json) to probabilities. They belong to the run as a whole: a
   /// model file and several runs together have none.
   bool calibrate = true;
-  double interval = 0;  ///< level of Prediction::low and high, 0 to 1; 0 = none
+  double interval = 0;  ///< level of Prediction::low and high, from 0.5 to below 1; 0 = none
   bool domain = false;  ///< whether to fill Prediction::domain, the distance to the training molecules
   ExplainMethod explain =
       ExplainMethod::none;  ///< method of explain(); each thread has its own copy of the weights and gradients
@@ -57,7 +57,7 @@ struct Prediction {
   std::string reason;             ///< empty when ok
   std::vector<double> values;     ///< [outputs]: target's unit, probability, or class probabilities (target-major)
   std::vector<double> deviation;  ///< [outputs] population standard deviation over an ensemble, empty for one run
-  /// [outputs] the prediction interval, which contains the true value with the probability PredictorOptions::interval.
+  /// [outputs] the prediction interval, which contains the true value with the requested probability.
   /// NaN for classes and for targets with too few labels; empty if not requested.
   std::vector<double> low, high;
   std::vector<std::vector<double>> members;  ///< [runs][outputs] of an ensemble, empty for one run
@@ -78,8 +78,8 @@ class Predictor {
   /// `runs`: run directories, folders of runs (model_0, model_1, ...) or model.safetensors files. All must have the
   /// same task and featuriser. Throws FileError naming the file that is missing (an ensemble member, a run directory's
   /// run.json), damaged, different or, according to the checksums in run.json, from another run. Throws UsageError if
-  /// tf32 is requested on the CPU, if the GPU cannot be used, or if the run lacks a requested interval, domain or
-  /// explanation.
+  /// tf32 is requested on the CPU, if the GPU cannot be used, if the interval's level is out of range, or if the
+  /// run lacks a requested interval, domain or explanation.
   explicit Predictor(const std::vector<std::string>& runs, const PredictorOptions& options = {});
   ~Predictor();
   Predictor(Predictor&&) noexcept;
@@ -112,8 +112,9 @@ class Predictor {
 
   /// Returns one result per text, in order. Invalid text results in a status, never in an exception. `columns`
   /// [texts, K] are the input_columns() of each text, NaN = missing; empty = all missing. Throws UsageError if its size
-  /// is wrong.
-  std::vector<Prediction> predict(std::span<const std::string> smiles, std::span<const float> columns = {}) const;
+  /// is wrong. `interval` replaces PredictorOptions::interval for this call; UsageError as in the constructor.
+  std::vector<Prediction> predict(std::span<const std::string> smiles, std::span<const float> columns = {},
+                                  std::optional<double> interval = {}) const;
   /// Returns the result of one text.
   Prediction predict_one(const std::string& smiles, std::span<const float> columns = {}) const;
   /// Also returns the embedding of each molecule, at no additional cost. Throws UsageError for more than one run and,
@@ -127,7 +128,7 @@ class Predictor {
   std::vector<Explanation> explain(std::span<const std::string> smiles, std::span<const float> columns = {}) const;
   std::vector<Explanation> explain_mol_blocks(std::span<const std::string> blocks,
                                               std::span<const float> columns = {}) const;
-  /// The same for SDF records.
+  /// The same for SDF records, with PredictorOptions::interval.
   std::vector<Prediction> predict_mol_blocks(std::span<const std::string> blocks,
                                              std::span<const float> columns = {}) const;
   std::vector<Prediction> predict_mol_blocks(std::span<const std::string> blocks, const EmbeddingOptions& embedding,

@@ -82,12 +82,14 @@ void for_each_window(const Texts& texts, std::span<const float> columns, int thr
 class CorePredictor {
  public:
   CorePredictor(const Texts& runs, int threads, const PredictorOptions& options)
-      : predictor_(runs, options), threads_(threads), intervals_(options.interval > 0), has_domain_(options.domain) {}
+      : predictor_(runs, options), threads_(threads), interval_(options.interval), has_domain_(options.domain) {}
 
   /// Returns a dictionary of arrays: values [n, outputs], status [n], and further requested results.
-  nb::dict predict(const Texts& texts, const std::optional<Columns>& measured) const {
+  nb::dict predict(const Texts& texts, const std::optional<Columns>& measured, std::optional<double> interval) const {
+    const double level = interval.value_or(interval_);
+    predictor_.predict({}, {}, level);  // checks the level, also if there are no rows
     const std::size_t rows = texts.size(), outputs = width();
-    const std::size_t spread = predictor_.num_runs() > 1 ? rows * outputs : 0, bounds = intervals_ ? rows * outputs : 0;
+    const std::size_t spread = predictor_.num_runs() > 1 ? rows * outputs : 0, bounds = level > 0 ? rows * outputs : 0;
     std::vector<double> values(rows * outputs), deviation(spread, kNaN), low(bounds, kNaN), high(bounds, kNaN);
     std::vector<double> similarity(has_domain_ ? rows : 0, kNaN), percentile(similarity);
     std::vector<std::uint8_t> elements(similarity.size()), rings(similarity.size());
@@ -98,7 +100,7 @@ class CorePredictor {
         std::ranges::copy(from, to.begin() + static_cast<std::ptrdiff_t>(row * outputs));
     };
     for_each_window(texts, span_of(measured, rows), threads_, [&](std::size_t first, auto window, auto columns) {
-      std::vector<Prediction> predictions = predictor_.predict(window, columns);
+      std::vector<Prediction> predictions = predictor_.predict(window, columns, level);
       for (std::size_t i = 0; i < predictions.size(); ++i) {
         Prediction& one = predictions[i];
         const std::size_t row = first + i;
@@ -120,7 +122,7 @@ class CorePredictor {
     all["status"] = array_of(std::move(statuses.status), {rows});
     all["reason"] = std::move(statuses.reason);
     if (spread > 0) all["std"] = array_of(std::move(deviation), {rows, outputs});
-    if (intervals_) {
+    if (level > 0) {
       all["low"] = array_of(std::move(low), {rows, outputs});
       all["high"] = array_of(std::move(high), {rows, outputs});
     }
@@ -242,7 +244,8 @@ class CorePredictor {
 
   Predictor predictor_;
   int threads_;
-  bool intervals_, has_domain_;
+  double interval_;
+  bool has_domain_;
 };
 
 Texts status_words() {
@@ -268,7 +271,8 @@ void bind_predictor(nb::module_& module) {
           nb::kw_only(), nb::arg("runs"), nb::arg("threads"), nb::arg("precision"), nb::arg("gpu"),
           nb::arg("max_atoms"), nb::arg("calibrate"), nb::arg("interval"), nb::arg("domain"), nb::arg("explain"))
       .def("explain", &CorePredictor::explain, nb::arg("smiles"), nb::arg("columns").none() = nb::none())
-      .def("predict", &CorePredictor::predict, nb::arg("smiles"), nb::arg("columns").none() = nb::none())
+      .def("predict", &CorePredictor::predict, nb::arg("smiles"), nb::arg("columns").none() = nb::none(),
+           nb::arg("interval").none() = nb::none())
       .def("embed", &CorePredictor::embed, nb::arg("smiles"), nb::arg("pooling"), nb::arg("layers"), nb::arg("l2"))
       .def_prop_ro("task", &CorePredictor::task)
       .def_prop_ro("files", &CorePredictor::files)

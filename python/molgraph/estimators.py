@@ -118,17 +118,16 @@ class _Molgraph(BaseEstimator):
                     if os.path.abspath(path) in wanted or name in ("run.json", "config.toml"):
                         archive.write(path, os.path.relpath(path, run))
         self.run_ = packed.getvalue()
-        self._predictors = {0: predictor}
+        self._predictor = predictor
 
-    def _scorer(self, interval: float = 0) -> Predictor:
+    def _scorer(self) -> Predictor:
         if not hasattr(self, "run_"):
             raise NotFittedError(f"this {type(self).__name__} is not fitted: call fit first")
-        known = self.__dict__.setdefault("_predictors", {})
-        if interval not in known:
+        if not hasattr(self, "_predictor"):
             with tempfile.TemporaryDirectory(prefix="molgraph-") as folder:
                 zipfile.ZipFile(io.BytesIO(self.run_)).extractall(folder)
-                known[interval] = Predictor(folder, threads=self.threads, interval=interval)
-        return known[interval]
+                self._predictor = Predictor(folder, threads=self.threads)
+        return self._predictor
 
     def save_run(self, path: str) -> None:
         """Writes the fitted run to a directory for molgraph.Predictor and molgraph-score."""
@@ -137,12 +136,12 @@ class _Molgraph(BaseEstimator):
         zipfile.ZipFile(io.BytesIO(self.run_)).extractall(path)
 
     def _predictions(self, X: Any, interval: float = 0) -> Predictions:
-        predictions = self._scorer(interval).predict(texts_of(X))
+        predictions = self._scorer().predict(texts_of(X), interval=interval)
         _report_invalid(predictions.status, predictions.reason, self.on_invalid, "have no prediction")
         return predictions
 
     def __getstate__(self) -> Dict[str, Any]:
-        return {name: value for name, value in super().__getstate__().items() if name != "_predictors"}
+        return {name: value for name, value in super().__getstate__().items() if name != "_predictor"}
 
     def __sklearn_tags__(self):
         return _set_molecule_tags(super().__sklearn_tags__())
@@ -192,6 +191,7 @@ class MolgraphRegressor(RegressorMixin, _Molgraph):
         if not self.interval:
             raise _core.UsageError("predict_interval needs interval, for example MolgraphRegressor(interval=0.9)")
         found = self._predictions(X, self.interval)
+        assert found.low is not None and found.high is not None
         bounds = np.stack([found.low, found.high], axis=-1)
         return bounds[:, 0] if self.one_target_ else bounds
 
@@ -227,8 +227,11 @@ class MolgraphClassifier(ClassifierMixin, _Molgraph):
         """Returns the most probable class of each molecule [n]; None if a molecule cannot be read."""
         probabilities = self.predict_proba(X)
         bad = np.isnan(probabilities[:, 0])
-        classes = self.classes_[np.argmax(probabilities, axis=1)]
-        return np.where(bad, None, classes) if bad.any() else classes
+        classes: np.ndarray = self.classes_[np.argmax(probabilities, axis=1)]
+        if bad.any():
+            classes = classes.astype(object)
+            classes[bad] = None
+        return classes
 
 
 class MolgraphEmbedder(TransformerMixin, BaseEstimator):

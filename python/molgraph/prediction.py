@@ -153,7 +153,7 @@ class Predictor:
     - ``precision``: "fp32", "bf16" (used if the processor benefits from it, otherwise a warning is issued) or, on a
       GPU, "tf32"
     - ``device``: "cpu", "cuda" or "cuda:N"
-    - ``interval``: coverage of the prediction interval [low, high], for example 0.9
+    - ``interval``: coverage of the prediction interval [low, high], from 0.5 to below 1; 0 = no interval
     - ``domain``: whether to compute the applicability domain
     - ``calibrate``: False gives uncalibrated probabilities
     - ``max_atoms``: larger molecules get the status "too_large"
@@ -178,25 +178,30 @@ class Predictor:
         if note:
             warnings.warn(note, RuntimeWarning, stacklevel=2)
 
-    def predict(self, smiles: Iterable[Any], columns: Any = None) -> Predictions:
+    def predict(self, smiles: Iterable[Any], columns: Any = None, *, interval: Optional[float] = None) -> Predictions:
         """Predicts for a list, array, Series or iterator of SMILES. Invalid ones get a status and never raise.
 
         ``columns`` are the numeric input columns of the model (:attr:`input_columns`), if any: a DataFrame, Arrow table
         or dictionary with these names (other columns are ignored), or an array [n, columns]; NaN or a null = not
         measured. An iterator is read window by window and cannot be combined with ``columns``; all results are
-        returned. Ctrl-C interrupts the call.
+        returned. ``interval`` is the coverage of the prediction interval for this call; None = as given to the Predictor.
+        Ctrl-C interrupts the call.
+
+        Raises UsageError if the run has no intervals with this coverage.
         """
         if is_stream(smiles):
             if columns is not None:
                 raise TypeError("columns need a list of SMILES, not an iterator")
-            parts = [self._core.predict(window) for window in windows_of(smiles)]
-            return self._predictions(_joined(parts) if parts else self._core.predict([]))
-        return self._predictions(self._core.predict(texts_of(smiles), self._numbers(columns)))
+            parts = [self._core.predict(window, None, interval) for window in windows_of(smiles)]
+            return self._predictions(_joined(parts) if parts else self._core.predict([], None, interval))
+        return self._predictions(self._core.predict(texts_of(smiles), self._numbers(columns), interval))
 
-    def predict_windows(self, smiles: Iterable[Any], rows: int = WINDOW) -> Iterator[Predictions]:
-        """Yields predictions for ``rows`` molecules at a time, for inputs whose results do not fit in memory."""
+    def predict_windows(self, smiles: Iterable[Any], rows: int = WINDOW, *,
+                        interval: Optional[float] = None) -> Iterator[Predictions]:
+        """Yields predictions for ``rows`` molecules at a time, for inputs whose results do not fit in memory.
+        ``interval`` as in :meth:`predict`."""
         for window in windows_of(smiles, rows):
-            yield self._predictions(self._core.predict(window))
+            yield self._predictions(self._core.predict(window, None, interval))
 
     def embed(self, smiles: Iterable[Any], pooling: str = "token", layers: Sequence[int] = (-1,), l2: bool = False,
               ) -> np.ndarray:

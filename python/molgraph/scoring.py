@@ -105,6 +105,7 @@ def _map_parquet(input: Path, output: Path, smiles_column: Optional[str], quiet:
                     writer = parquet.ParquetWriter(part, table.schema)
                 writer.write(table)
                 advance(table.num_rows)
+        assert writer is not None
         writer.close()
         os.replace(part, output)
     except BaseException as error:

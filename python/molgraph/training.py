@@ -140,6 +140,7 @@ def run_program(command: List[str]) -> None:
     """Runs a program in a separate process group, so that it receives each Ctrl-C once."""
     child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                              text=True, errors="replace", start_new_session=True, env=environment_of(command[0]))
+    assert child.stderr is not None
     said: List[str] = []
     interrupted = False
     while True:

@@ -73,7 +73,9 @@ def test_sample_weights():
 
 def test_intervals():
     model = regressor(interval=0.8).fit(SMILES, LENGTHS)
+    before, scorer = model.predict(SMILES), model._scorer()
     bounds, predicted = model.predict_interval(SMILES), model.predict(SMILES)
+    assert np.array_equal(predicted, before) and model._scorer() is scorer, "one predictor for all levels"
     assert bounds.shape == (120, 2) and (bounds[:, 0] < predicted).all() and (predicted < bounds[:, 1]).all()
     assert np.array_equal(pickle.loads(pickle.dumps(model)).predict_interval(SMILES), bounds)
     two = regressor(interval=0.8).fit(SMILES, np.column_stack([LENGTHS, -LENGTHS]))

@@ -269,10 +269,38 @@ def test_data_of_another_rdkit_are_not_used(run, predictor, tmp_path):
     assert float(done.stdout) == predictor.predict(["CCO"]).values[0, 0]
 
 
+def test_interval_of_a_call(run, predictor, molecules):
+    def both(predictions):
+        return np.hstack([predictions.low, predictions.high])
+
+    narrow = molgraph.Predictor(run, threads=1, interval=0.5)
+    wide = predictor.predict(molecules, interval=0.9)
+    assert predictor.predict(molecules).low is None and narrow.predict(molecules, interval=0).high is None
+    assert np.array_equal(both(narrow.predict(molecules, interval=0.9)), both(wide))
+    assert np.array_equal(both(narrow.predict(molecules)), both(predictor.predict(molecules, interval=0.5)))
+    assert np.array_equal(both(predictor.predict(iter(molecules), interval=0.9)), both(wide))
+    parts = list(predictor.predict_windows(molecules, 150, interval=0.9))
+    assert np.array_equal(np.vstack([both(part) for part in parts]), both(wide))
+    assert (narrow.predict(molecules).high < wide.high).all() and np.array_equal(narrow.predict(molecules).values,
+                                                                                 wide.values)
+    for level in (-0.1, 0.4, 1, float("nan")):
+        with pytest.raises(molgraph.UsageError, match="must be 0 .no interval. or from 0.5 to below 1"):
+            molgraph.Predictor(run, interval=level)
+        for smiles in (molecules, "CCO".split(), [], iter([])):
+            with pytest.raises(molgraph.UsageError, match="must be 0"):
+                predictor.predict(smiles, interval=level)
+    with pytest.raises(molgraph.UsageError, match="too few labels"):
+        predictor.predict(molecules, interval=0.99999)
+    with pytest.raises(molgraph.UsageError, match="a single run"):
+        molgraph.load([run.path, run.path], threads=1).predict(molecules, interval=0.9)
+
+
 def test_load_and_describe(run, predictor):
     both = molgraph.load([run.path, run.path], threads=1)
     assert both.targets == ["y"] and both.predict(["CCO"]).std[0, 0] == 0
-    assert both.describe().count("y (regression)") == 2 and predictor.describe() in both.describe()
+    assert both.describe().count("y (regression)") == 2
+    for text in (run.path, "y (regression)", "GRPE", "400 molecules", "mae"):
+        assert text in predictor.describe(), predictor.describe()
 
 
 def test_task(predictor):
