@@ -77,6 +77,7 @@ Task joined_task(const Task& primary, const Task& auxiliary) {
     all.units.push_back(auxiliary.units[t]);
   }
   all.set_kinds(std::move(kinds));
+  if (!all.logarithmic.empty()) all.logarithmic.resize(all.names.size());  // auxiliary targets are learned as they are
   return all;
 }
 

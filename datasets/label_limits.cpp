@@ -31,6 +31,7 @@ std::vector<double> distances_of(const std::vector<double>& labels, const Distan
 struct LabelsOfTarget {
   const std::vector<double>& all;  ///< ascending
   double median;
+  bool logarithmic;
 
   /// Deviation of a side, measured by distance(label).
   template <class Distance>
@@ -54,8 +55,8 @@ Side side_of(const std::vector<double>& labels, const LabelsOfTarget& target) {
   const auto distance = [&](double label) { return std::abs(label - median); };
   Side side{.deviation = target.deviation(labels, distance)};
   if (!(side.deviation > 0)) return {};
-  side.far = kMaxDeviations * side.deviation;
-  if (target.one_sign()) {
+  side.far = (target.logarithmic ? kMaxLogDeviations : kMaxDeviations) * side.deviation;
+  if (!target.logarithmic && target.one_sign()) {
     const double logarithm =
         kMaxLogDeviations * target.deviation(labels, [&](double label) { return std::abs(std::log(label / median)); });
     const bool outwards = std::abs(labels.back()) > std::abs(median);  // away from 0
@@ -72,14 +73,14 @@ Side side_of(const std::vector<double>& labels, const LabelsOfTarget& target) {
   return side;
 }
 
-/// Limits of ascending labels.
-LabelLimits limits_of(const std::vector<double>& labels) {
+/// Limits of ascending labels, which may be logarithms.
+LabelLimits limits_of(const std::vector<double>& labels, bool logarithmic) {
   LabelLimits limits;
   if (labels.size() < kMinLimited) return limits;
   limits.median = sorted_median(labels);
   const auto [first, last] = std::equal_range(labels.begin(), labels.end(), limits.median);
   const std::vector<double> under(std::make_reverse_iterator(first), labels.rend()), over(last, labels.end());
-  const LabelsOfTarget target{labels, limits.median};
+  const LabelsOfTarget target{labels, limits.median, logarithmic};
   const Side below = side_of(under, target), above = side_of(over, target);
   limits.below = below.deviation, limits.above = above.deviation;
   limits.far_below = below.far, limits.far_above = above.far;
@@ -112,7 +113,7 @@ std::vector<LabelLimits> label_limits(const MoleculeSet& set, const std::vector<
       if (const double label = set.exact_target(static_cast<std::size_t>(g) * targets + t); !std::isnan(label))
         labels.push_back(label);
     std::ranges::sort(labels);
-    limits[t] = limits_of(labels);
+    limits[t] = limits_of(labels, set.task.is_logarithmic(t));
   }
   return limits;
 }

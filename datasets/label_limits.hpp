@@ -30,7 +30,8 @@ struct LabelLimits {
 /// - The two sides of the median are treated separately. The deviation of a side is the median distance of its labels
 ///   from the median, or that of all labels if the side has fewer than 10. If it is 0, the side has no limit.
 /// - A label is far if it is more than 10 deviations from the median. If all labels are on the same side of 0, it must
-///   also be more than 7 such deviations away on a logarithmic scale.
+///   also be more than 7 such deviations away on a logarithmic scale. For a logarithmic target (Task::logarithmic), 7
+///   deviations of the logarithms are the only limit.
 /// - From the median outwards, the first label that is far and at least twice as far as the previous one is suspicious,
 ///   and so are all after it. If these are more than 3 and more than 1 % of the labels, none is suspicious.
 /// - The limit is the outermost label that is not suspicious.

@@ -65,7 +65,7 @@ std::string repeated_text(const ReportFacts& facts) {
 std::string targets_text(const Task& task) {
   std::string list;
   for (std::size_t t = 0; t < std::min(task.names.size(), kNamesShown); ++t) {
-    const std::string unit = t < task.units.size() ? task.units[t] : "";
+    const std::string unit = task.model_unit(t);
     list +=
         (t > 0 ? ", " : "") + escaped(cut_short(task.names[t], 80)) + (unit.empty() ? "" : " [" + escaped(unit) + "]");
   }
@@ -81,7 +81,7 @@ std::string noise_text(const ReportFacts& facts) {
   HtmlTable classes{.caption = "Labels of molecules that were measured more than once",
                     .head = {"Target", "Molecules", "Rows", "Pairs that disagree"}};
   for (const LabelNoise& noise : facts.noise) {
-    const std::string name = escaped(cut_short(facts.task.names[noise.target], 80)),
+    const std::string name = escaped(cut_short(facts.task.model_name(noise.target), 80)),
                       molecules = with_thousands(noise.molecules), rows = with_thousands(noise.rows);
     if (facts.task.kind_of(noise.target) == TaskKind::regression) {
       if (numbers.rows.size() < kNoiseShown)

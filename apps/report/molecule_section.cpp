@@ -17,8 +17,8 @@ std::string similarity_figure(const ReportFacts& facts, bool regression) {
   const std::vector<SimilarityBin> bins = similarity_bins(facts, regression);
   if (bins.empty()) return {};
   const bool single = facts.task.names.size() == 1;
-  const std::string unit =
-      !facts.task.units.empty() && single && !facts.task.units[0].empty() ? " [" + facts.task.units[0] + "]" : "";
+  const std::string of_model = facts.task.model_unit(0),
+                    unit = single && !of_model.empty() ? " [" + of_model + "]" : "";
   const std::string what = !regression ? "1 - probability of the label"
                            : single    ? "mean error" + unit
                                        : "mean error, in standard deviations";
@@ -63,6 +63,7 @@ std::string entry(const std::string& name, const std::string& html) {
   return "<dt>" + name + "</dt><dd>" + html + "</dd>";
 }
 
+/// `value` in the unit of the table.
 std::string value_html(const ReportFacts& facts, std::size_t t, double value) {
   if (facts.task.kind == TaskKind::multiclass) {
     const auto c = static_cast<std::size_t>(value);
@@ -84,15 +85,17 @@ std::string worst_card(const ReportFacts& facts, const LabelError& error) {
   const std::size_t targets = facts.task.names.size(), at = error.row * targets + error.target;
   std::string list = entry("id", escaped(cut_short(rows.id[error.row], 60)));
   if (targets > 1) list += entry("target", escaped(cut_short(facts.task.names[error.target], 60)));
-  list += entry("label", value_html(facts, error.target, rows.labels[at]));
+  const auto of_table = [&](double value) { return facts.task.in_table_unit(error.target, value); };
+  list += entry("label", value_html(facts, error.target, of_table(rows.labels[at])));
   const bool is_regression = facts.task.kind_of(error.target) == TaskKind::regression;
   const double predicted = prediction_of(facts, rows, error.row, error.target);
   list += entry(is_regression                                          ? "prediction"
                 : facts.task.kind_of(error.target) == TaskKind::binary ? "probability of 1"
                                                                        : "probability of the label",
-                number_html(predicted));
+                number_html(of_table(predicted)));
   if (is_regression && !rows.low.empty() && std::isfinite(rows.low[at]))
-    list += entry("90&nbsp;% interval", number_html(rows.low[at]) + " to " + number_html(rows.high[at]));
+    list += entry("90&nbsp;% interval",
+                  number_html(of_table(rows.low[at])) + " to " + number_html(of_table(rows.high[at])));
   const auto nearest = facts.training ? facts.training->find(rows.smiles[error.row]) : std::nullopt;
   if (!nearest && !rows.similarity.empty() && std::isfinite(rows.similarity[error.row]))
     list += entry("nearest training molecule", text("similarity %.2f", rows.similarity[error.row]));
@@ -114,9 +117,10 @@ std::string twin_side(const ReportFacts& facts, std::size_t part, std::size_t ro
   const PartRows& rows = part == 1 ? facts.valid : facts.test;
   const std::size_t at = row * facts.task.names.size() + t;
   return "<div>" + picture(rows.smiles[row]) + "<dl>" + entry("id", escaped(cut_short(rows.id[row], 60))) +
-         entry("set", kSetNames[part]) + entry("label", value_html(facts, t, rows.labels[at])) +
+         entry("set", kSetNames[part]) +
+         entry("label", value_html(facts, t, facts.task.in_table_unit(t, rows.labels[at]))) +
          entry(facts.task.kind_of(t) == TaskKind::regression ? "prediction" : "probability",
-               number_html(prediction_of(facts, rows, row, t))) +
+               number_html(facts.task.in_table_unit(t, prediction_of(facts, rows, row, t)))) +
          "</dl></div>";
 }
 

@@ -64,8 +64,7 @@ std::string parity_figure(const ReportFacts& facts, std::size_t t) {
     if (!rows.low.empty() && std::isfinite(rows.low[at]))
       bars.push_back({rows.labels[at], rows.low[at], rows.high[at]});
   }
-  const std::string name = cut_short(facts.task.names[t], 60),
-                    unit = t < facts.task.units.size() ? facts.task.units[t] : "";
+  const std::string name = cut_short(facts.task.names[t], 60), unit = facts.task.model_unit(t);
   const std::string unit_suffix = unit.empty() ? "" : " [" + unit + "]";
   // Both axes have the same range, so that the identity is the diagonal.
   SvgPlot plot("parity-" + std::to_string(t),
@@ -110,11 +109,12 @@ std::string coverage_section(const ReportFacts& facts) {
   plot.guide({0.4, 0.4}, {1, 1}, "coverage = level");
   HtmlTable table{.caption = "Intervals on the test set", .head = {"Level", "Labels inside", "Mean width", "Labels"}};
   const bool several = facts.task.names.size() > 1;
+  if (!several && facts.task.is_logarithmic(0)) table.head[2] += " of " + escaped(facts.task.model_name(0));
   int style = 0;
   for (const std::size_t t : shown) {
     std::vector<PlotPoint> points;
     std::vector<PlotBar> bars;
-    const std::string name = cut_short(facts.task.names[t], 40);
+    const std::string name = cut_short(facts.task.model_name(t), 40);
     for (const Coverage& one : facts.coverage) {
       if (one.target != t) continue;
       const Estimate share = wilson(one.hits, one.labels);

@@ -49,6 +49,7 @@ Json noise_json(const ReportFacts& facts) {
     if (facts.task.kind_of(noise.target) == TaskKind::regression)
       one["deviation"] = number(noise.deviation), one["best_r2"] = number(noise.best_r2);
     else one["disagree"] = number(noise.disagree);
+    if (facts.task.is_logarithmic(noise.target)) one["logarithmic"] = true;
     all.push_back(std::move(one));
   }
   return all;
@@ -67,12 +68,15 @@ Json bins_json(const std::vector<SimilarityBin>& bins) {
 
 Json coverage_json(const ReportFacts& facts) {
   Json all = Json::array();
-  for (const Coverage& one : facts.coverage)
-    all.push_back({{"name", facts.task.names[one.target]},
-                   {"level", number(one.level)},
-                   {"covered", number(one.covered)},
-                   {"width", number(one.width)},
-                   {"labels", one.labels}});
+  for (const Coverage& one : facts.coverage) {
+    Json one_level = {{"name", facts.task.names[one.target]},
+                      {"level", number(one.level)},
+                      {"covered", number(one.covered)},
+                      {"width", number(one.width)},
+                      {"labels", one.labels}};
+    if (facts.task.is_logarithmic(one.target)) one_level["logarithmic"] = true;
+    all.push_back(std::move(one_level));
+  }
   return all;
 }
 
@@ -80,11 +84,12 @@ Json worst_json(const ReportFacts& facts) {
   const PartRows& rows = facts.judged();
   Json all = Json::array();
   for (const LabelError& error : worst_errors(facts, kWorst)) {
+    const auto of_table = [&](double value) { return number(facts.task.in_table_unit(error.target, value)); };
     Json one = {{"id", rows.id[error.row]},
                 {"smiles", rows.smiles[error.row]},
                 {"target", facts.task.names[error.target]},
-                {"label", number(rows.labels[error.row * facts.task.names.size() + error.target])},
-                {"prediction", number(prediction_of(facts, rows, error.row, error.target))}};
+                {"label", of_table(rows.labels[error.row * facts.task.names.size() + error.target])},
+                {"prediction", of_table(prediction_of(facts, rows, error.row, error.target))}};
     if (!rows.similarity.empty() && std::isfinite(rows.similarity[error.row]))
       one["similarity"] = number(rows.similarity[error.row]);
     all.push_back(std::move(one));
@@ -100,7 +105,8 @@ Json twins_json(const ReportFacts& facts) {
       return Json{{"id", rows.id[row]},
                   {"smiles", rows.smiles[row]},
                   {"part", kPartNames[part]},
-                  {"label", number(rows.labels[row * facts.task.names.size() + pair.target])}};
+                  {"label", number(facts.task.in_table_unit(
+                                pair.target, rows.labels[row * facts.task.names.size() + pair.target]))}};
     };
     all.push_back({{"target", facts.task.names[pair.target]},
                    {"similarity", number(pair.similarity)},

@@ -55,12 +55,13 @@ double class_of(const std::string& cell, const Task& task) {
   return task.class_labels.empty() && number >= 0 && number < task.classes ? std::floor(number) : kNaN;
 }
 
-/// A label for the metrics: NaN unless it is exact.
+/// A label for the metrics, in the model's unit: NaN unless it is exact.
 double label_of(const std::string& cell, const Task& task, std::size_t target) {
   if (task.kind_of(target) == TaskKind::multiclass) return class_of(cell, task);
   const bool has_class_labels = task.kind_of(target) == TaskKind::binary && are_words(task.class_labels);
   const auto found = has_class_labels ? std::ranges::find(task.class_labels, cell) : task.class_labels.end();
-  return found == task.class_labels.end() ? number_of(cell) : static_cast<double>(found - task.class_labels.begin());
+  return found == task.class_labels.end() ? task.in_model_unit(target, number_of(cell))
+                                          : static_cast<double>(found - task.class_labels.begin());
 }
 
 double variance_of(const std::vector<double>& labels, std::size_t target, std::size_t targets) {
@@ -111,7 +112,7 @@ PartRows read_predictions(const std::string& path, const Task& task) {
     for (std::size_t t = 0; t < task.names.size(); ++t) {
       const std::size_t first = 2 + t * width;
       rows.labels.push_back(label_of(cells[first], task, t));
-      if (!multiclass) rows.predictions.push_back(number_of(cells[first + 1]));
+      if (!multiclass) rows.predictions.push_back(task.in_model_unit(t, number_of(cells[first + 1])));
       for (std::size_t c = 0; c < classes; ++c) rows.predictions.push_back(number_of(cells[first + 2 + c]));
     }
   });

@@ -21,6 +21,17 @@ void apply_to_members(const Calibration& calibration, Prediction& prediction) {
   }
 }
 
+/// Replaces all results of a row that contains a non-finite number.
+void reject(Prediction& prediction, const char* reason) {
+  prediction.status = RowStatus::not_finite;
+  prediction.reason = reason;
+  for (auto* values : {&prediction.values, &prediction.deviation, &prediction.low, &prediction.high})
+    std::ranges::fill(*values, std::numeric_limits<double>::quiet_NaN());
+  for (auto& member : prediction.members) std::ranges::fill(member, std::numeric_limits<double>::quiet_NaN());
+  std::ranges::fill(prediction.embedding, std::numeric_limits<float>::quiet_NaN());
+  prediction.domain.reset();
+}
+
 }  // namespace
 
 void summarise_members(Prediction& prediction) {
@@ -65,14 +76,28 @@ void calibrate(const Calibration& calibration, bool temperatures, double level, 
     o += static_cast<std::size_t>(target.outputs);
   }
   const auto is_bound = [](double value) { return std::isnan(value) || is_finite_float(value); };  // NaN = no interval
-  if (std::ranges::all_of(prediction.low, is_bound) && std::ranges::all_of(prediction.high, is_bound)) return;
-  prediction.status = RowStatus::not_finite;
-  prediction.reason = "its interval contains inf";
-  for (auto* values : {&prediction.values, &prediction.deviation, &prediction.low, &prediction.high})
-    std::ranges::fill(*values, std::numeric_limits<double>::quiet_NaN());
-  for (auto& member : prediction.members) std::ranges::fill(member, std::numeric_limits<double>::quiet_NaN());
-  std::ranges::fill(prediction.embedding, std::numeric_limits<float>::quiet_NaN());
-  prediction.domain.reset();
+  if (!std::ranges::all_of(prediction.low, is_bound) || !std::ranges::all_of(prediction.high, is_bound))
+    reject(prediction, "its interval contains inf");
+}
+
+void convert_to_table_unit(const Task& task, Prediction& prediction) {
+  if (task.logarithmic.empty() || prediction.status != RowStatus::ok) return;
+  bool finite = true;
+  for (std::size_t t = 0; t < task.names.size(); ++t) {
+    if (!task.is_logarithmic(t)) continue;
+    const auto convert = [&](double& value) {
+      value = task.in_table_unit(t, value);
+      finite = finite && (std::isnan(value) || is_finite_float(value));  // NaN = no interval
+    };
+    convert(prediction.values[t]);
+    if (!prediction.low.empty()) convert(prediction.low[t]), convert(prediction.high[t]);
+    const auto count = static_cast<double>(prediction.members.size());
+    double mean = 0, square = 0;
+    for (auto& member : prediction.members) convert(member[t]), mean += member[t] / count;
+    for (const auto& member : prediction.members) square += (member[t] - mean) * (member[t] - mean);
+    if (!prediction.deviation.empty()) prediction.deviation[t] = std::sqrt(square / count);
+  }
+  if (!finite) reject(prediction, "10 to the power of its prediction or interval is inf");
 }
 
 void check_calibration(const std::optional<Calibration>& calibration, const std::vector<std::string>& runs,

@@ -21,6 +21,10 @@ void summarise_members(Prediction& prediction);
 /// to those of each member, whose mean is then `values`). If `level` > 0, fills low and high.
 void calibrate(const Calibration& calibration, bool temperatures, double level, Prediction& prediction);
 
+/// To be called last. Converts the results for logarithmic targets from log10 to the unit of the table. The value of an
+/// ensemble is then the geometric mean of its members; its deviation is computed again from the converted members.
+void convert_to_table_unit(const Task& task, Prediction& prediction);
+
 /// Throws FileError if the calibration of `runs`, which have `models` models in total, belongs to another number of
 /// models.
 void check_calibration(const std::optional<Calibration>& calibration, const std::vector<std::string>& runs,

@@ -9,9 +9,9 @@
 
 namespace molgraph {
 
-/// One target of one molecule, in the target's unit or, for classification, in logits: the log-odds of a binary target;
-/// for multiclass, the log-probability of the predicted class minus the mean over all classes (divided by the run's
-/// temperature, if any). prediction = baseline + the atoms' sum + descriptors + blend.
+/// One target of one molecule, in the model's unit (Task::model_unit) or, for classification, in logits: the log-odds
+/// of a binary target; for multiclass, the log-probability of the predicted class minus the mean over all classes
+/// (divided by the run's temperature, if any). prediction = baseline + the atoms' sum + descriptors + blend.
 struct TargetExplanation {
   std::vector<double> atoms;  ///< [n] in the molecule's order
   double baseline = 0;        ///< prediction if each atom is replaced by the mean atom of the training set

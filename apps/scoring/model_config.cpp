@@ -274,6 +274,7 @@ std::string to_json(const ModelConfig& config) {
                {"class_labels", config.task.class_labels},
                {"kinds", json::array()}};
   for (const TaskKind kind : config.task.kinds) task["kinds"].push_back(to_string(kind));  // mixed tasks only
+  if (!config.task.logarithmic.empty()) task["logarithmic"] = config.task.logarithmic;
   return json{
       {"version", 1},        {"model", config.model.architecture->name},         {"encoder", encoder},
       {"options", specific}, {"featurizer", config.featurizer.canonical_text()}, {"inputs", inputs_json(config)},
@@ -322,6 +323,7 @@ ModelConfig model_config_from_json(const std::string& text, const std::string& w
   task_reader("class_labels", config.task.class_labels);
   std::vector<std::string> kinds;
   task_reader("kinds", kinds);
+  if (task.contains("logarithmic")) task_reader("logarithmic", config.task.logarithmic);
   task_reader.finish();
   config.task.kind = task_kind_from_string(kind);
   if (config.task.names.empty()) task_reader.fail("has no target");
@@ -332,6 +334,11 @@ ModelConfig model_config_from_json(const std::string& text, const std::string& w
   }
   if (kinds.size() != (config.task.kind == TaskKind::mixed ? config.task.names.size() : 0))
     task_reader.fail("'kinds' does not match 'kind' and 'names'");
+  if (const std::size_t size = config.task.logarithmic.size(); size > 0 && size != config.task.names.size())
+    task_reader.fail("'logarithmic' does not match 'names'");
+  for (std::size_t t = 0; t < config.task.names.size(); ++t)
+    if (config.task.is_logarithmic(t) && config.task.kind_of(t) != TaskKind::regression)
+      task_reader.fail("has a logarithmic target that is not a regression target");
   if (config.task.kind == TaskKind::multiclass) check_range(task_reader, "classes", config.task.classes, 2, 100000);
   config.model.features = config.featurizer.features;
   config.model.outputs = config.task.num_outputs();

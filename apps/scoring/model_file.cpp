@@ -125,6 +125,9 @@ std::string model_difference(const ModelConfig& a, const ModelConfig& b) {
   if (a.task.names != b.task.names) return "targets " + joined(b.task.names) + " instead of " + joined(a.task.names);
   if (a.task.units != b.task.units) return "units " + joined(b.task.units) + " instead of " + joined(a.task.units);
   if (a.task.kinds != b.task.kinds) return "targets of different kinds";
+  for (std::size_t t = 0; t < a.task.names.size(); ++t)
+    if (a.task.is_logarithmic(t) != b.task.is_logarithmic(t))
+      return (b.task.is_logarithmic(t) ? "the logarithm of " : "no logarithm of ") + a.task.names[t];
   const bool labels_unknown =
       a.task.has(TaskKind::binary) && (a.task.class_labels.empty() || b.task.class_labels.empty());
   if (a.task.classes != b.task.classes || (!labels_unknown && a.task.class_labels != b.task.class_labels))

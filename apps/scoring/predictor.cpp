@@ -65,7 +65,8 @@ struct Predictor::State {
         output_scale(runs[0].target_scale) {
     for (const ScoringModel& run : runs)
       for (std::size_t o = 0; o < output_scale.size(); ++o)
-        output_scale[o] = std::min(output_scale[o], run.target_scale[o]);
+        output_scale[o] =
+            runs[0].config.task.is_logarithmic(o) ? INFINITY : std::min(output_scale[o], run.target_scale[o]);
   }
 
   PredictorOptions options;
@@ -230,6 +231,7 @@ struct Predictor::State {
       if (prediction.status == RowStatus::not_finite) clear_results(prediction);
       summarise_members(prediction);
       if (calibration && !embedding_only) calibrate(*calibration, options.calibrate, level, prediction);
+      if (!embedding_only) convert_to_table_unit(runs[0].config.task, prediction);
       if (requested != nullptr && requested->l2) scale_to_length_one(prediction.embedding);
     }
     return distinct.expand(std::move(predictions));
@@ -266,13 +268,12 @@ Predictor::Predictor(const std::vector<std::string>& runs, const PredictorOption
   check_device(device, precision.precision);
   std::vector<std::string> files;
   std::vector<PartnerFiles> partner_files;
-  for (const std::string& run : runs) {
+  for (const std::string& run : runs)
     for (const std::string& file : weight_files(run)) {
       files.push_back(file);
       partner_files.push_back(file == run ? PartnerFiles{}
                                           : partner_files_of(file));  // a model file is scored without partners
     }
-  }
   std::vector<ScoringModel> loaded;
   for (const std::string& file : files) {
     loaded.push_back(load_scoring_model(file, device, precision.precision));

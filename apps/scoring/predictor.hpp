@@ -56,6 +56,7 @@ struct Prediction {
   RowStatus status = RowStatus::ok;
   std::string reason;             ///< empty when ok
   std::vector<double> values;     ///< [outputs]: target's unit, probability, or class probabilities (target-major)
+                                  ///< For a logarithmic target of an ensemble, the geometric mean of its members.
   std::vector<double> deviation;  ///< [outputs] population standard deviation over an ensemble, empty for one run
   /// [outputs] the prediction interval, which contains the true value with the requested probability.
   /// NaN for classes and for targets with too few labels; empty if not requested.
@@ -94,7 +95,8 @@ class Predictor {
   /// partners of blends, then a run's calibration, domain and explanation.
   const std::vector<std::string>& files() const;
   /// [outputs] one unit of the model's raw output (a float) in the target's unit, for several runs the smallest. It
-  /// determines how many digits of a prediction are significant. 1 for unscaled targets and for classes.
+  /// determines how many digits of a prediction are significant. 1 for unscaled targets and for classes, infinite for
+  /// logarithmic targets.
   const std::vector<double>& output_scale() const;
   /// Targets without an interval at PredictorOptions::interval although others have one; empty if none is requested.
   std::vector<std::string> without_interval() const;

@@ -25,7 +25,19 @@ struct Task {
   std::vector<std::string> class_labels;  ///< multiclass [classes]: text of each class in the user's table; binary:
                                           ///< texts of 0 and 1, or empty if they are numbers or differ by target
   std::vector<TaskKind> kinds{};          ///< [T] of a mixed task, else empty
+  std::vector<bool> logarithmic{};        ///< [T] whether the model learns log10 of the target; empty = of none
 
+  bool is_logarithmic(std::size_t target) const { return target < logarithmic.size() && logarithmic[target]; }
+  std::vector<std::string> logarithmic_names() const;
+  /// Converts a value in the model's unit (for a logarithmic target, log10 of the value) to the unit of the table.
+  /// Keeps 14 digits, so that labels of up to 13 digits are restored exactly.
+  double in_table_unit(std::size_t target, double value) const;
+  /// Converts a value in the unit of the table to the model's unit. NaN if it has no logarithm.
+  double in_model_unit(std::size_t target, double value) const;
+  /// Name and unit of the model's output: names[target] and units[target] or, for example, "log10(half_life)" and
+  /// "log10(h)"; "log10" if the unit is unknown.
+  std::string model_name(std::size_t target) const;
+  std::string model_unit(std::size_t target) const;
   TaskKind kind_of(std::size_t target) const { return kinds.empty() ? kind : kinds[target]; }
   /// True if any target is of this kind.
   bool has(TaskKind wanted) const {

@@ -202,12 +202,17 @@ class CorePredictor {
   nb::dict task() const {
     const Task& task = predictor_.task();
     Texts kinds;
-    for (std::size_t t = 0; t < task.names.size(); ++t) kinds.emplace_back(to_string(task.kind_of(t)));
+    nb::list logarithmic;
+    for (std::size_t t = 0; t < task.names.size(); ++t) {
+      kinds.emplace_back(to_string(task.kind_of(t)));
+      logarithmic.append(task.is_logarithmic(t));
+    }
     nb::dict all;
     all["kind"] = std::string(to_string(task.kind));
     all["names"] = task.names;
     all["units"] = task.units;
     all["kinds"] = kinds;
+    all["logarithmic"] = logarithmic;
     all["classes"] = task.classes;
     all["class_labels"] = task.class_labels;
     return all;

@@ -20,6 +20,7 @@ class Task:
     names: List[str]  #: [targets]
     units: List[str]  #: [targets], "" = none or unknown
     kinds: List[str]  #: [targets]
+    logarithmic: List[bool]  #: [targets] whether the model learned log10 of the labels; predictions have ``units``
     classes: int  #: of each target, multiclass only
     class_labels: List[str]  #: names of the classes; may be empty
 
@@ -125,8 +126,9 @@ class Embeddings:
 class Explanations:
     """Contributions of atoms to the predictions for n molecules, in input order (docs/reference/explanation.md).
 
-    For the method "atoms", prediction = baseline + the atoms' sum + descriptors + blend, in the target's unit or, for
-    classes, in logits. Numbers are NaN if ``status`` is not "ok", and for the method "rollout".
+    For the method "atoms", prediction = baseline + the atoms' sum + descriptors + blend, in the target's unit, for
+    logarithmic targets (:attr:`Task.logarithmic`) in log10 units, for classes in logits. Numbers are
+    NaN if ``status`` is not "ok", and for the method "rollout".
     """
 
     atoms: List[np.ndarray]  #: [n] arrays [atoms, targets], in the order of the SMILES; "rollout": [atoms, 1], sum 1

@@ -295,6 +295,19 @@ def test_interval_of_a_call(run, predictor, molecules):
         molgraph.load([run.path, run.path], threads=1).predict(molecules, interval=0.9)
 
 
+def test_logarithmic_target(tmp_path, molecules):
+    table = tmp_path / "half_lives.csv"
+    rows = [f"{smiles},{10 ** (len(smiles) / 10)!r}" for smiles in molecules]
+    table.write_text("smiles,half_life\n" + "\n".join(rows) + "\n")
+    found = molgraph.load(molgraph.train(table, tmp_path / "run", **tiny(report=False)), threads=1)
+    assert found.task.logarithmic == [True] and "learned as logarithms" in found.describe()
+    predictions, parts = found.predict(molecules[:20], interval=0.8), found.explain(molecules[:20])
+    assert (0 < predictions.low).all() and (predictions.low < predictions.values).all()
+    assert np.allclose(np.log10(predictions.values), parts.prediction, atol=1e-5)
+    named = molgraph.train(table, tmp_path / "none", **tiny(report=False, log_targets=["none"]))
+    assert molgraph.load(named, threads=1).task.logarithmic == [False]
+
+
 def test_load_and_describe(run, predictor):
     both = molgraph.load([run.path, run.path], threads=1)
     assert both.targets == ["y"] and both.predict(["CCO"]).std[0, 0] == 0

@@ -48,6 +48,7 @@ Json targets_of(const Task& task, const SafetensorsFile& file) {
   for (std::size_t t = 0; t < task.names.size(); ++t) {
     Json target = {{"name", task.names[t]}, {"unit", t < task.units.size() ? task.units[t] : ""}};
     if (task.kind == TaskKind::mixed) target["kind"] = to_string(task.kind_of(t));
+    if (task.is_logarithmic(t)) target["logarithmic"] = true;
     if (task.kind_of(t) == TaskKind::regression && t < shift.size() && t < scale.size()) {
       target["scaling"] = {{"shift", shift[t]}, {"scale", scale[t]}};
     }
@@ -121,14 +122,15 @@ void add_training(const fs::path& folder, Json& card) {
   }
 }
 
-/// Adds the calibration. Regression: half the width of the 90 % interval (for an ensemble, at the average disagreement
-/// of its members). Classification: the temperature.
+/// Adds the calibration. Regression: half the width of the 90 % interval in the model's unit (for an ensemble, at the
+/// average disagreement of its members). Classification: the temperature.
 void add_calibration(const std::string& run, const Task& task, Json& card) {
   const std::optional<Calibration> calibration = calibration_of(run, task);
   if (!calibration) return;
   card["calibration"] = {{"part", to_string(calibration->part)}, {"targets", Json::array()}};
   for (const TargetCalibration& target : calibration->targets) {
     Json one = {{"name", target.name}, {"labels", target.labels}};
+    if (task.is_logarithmic(card["calibration"]["targets"].size())) one["logarithmic"] = true;
     if (target.kind != TaskKind::regression) one["temperature"] = target.temperature;
     if (target.has_interval(kIntervalLevel)) {
       const std::vector<double> members(static_cast<std::size_t>(calibration->members));

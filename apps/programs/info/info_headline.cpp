@@ -36,18 +36,22 @@ std::string number(double value) {
 std::string counted(const Json& count) { return with_thousands(count.get<std::int64_t>()); }
 
 std::string describe_targets(const Json& card) {
-  std::vector<std::string> targets;
+  std::vector<std::string> targets, logarithmic;
   for (const Json& target : card["targets"]) {
     const auto unit = target["unit"].get<std::string>();
     targets.push_back(target["name"].get<std::string>() + (unit.empty() ? "" : " [" + unit + "]") +
                       (target.contains("kind") ? " (" + target["kind"].get<std::string>() + ")" : ""));
+    if (target.contains("logarithmic")) logarithmic.push_back(target["name"].get<std::string>());
   }
   std::string text =
       (targets.size() > 1 ? std::to_string(targets.size()) + " targets: " : "") + list_of(targets, kTargetsShown);
   text += " (" + card["task"].get<std::string>();
   if (card.contains("classes")) text += ": " + list_of(card["classes"].get<std::vector<std::string>>(), kTargetsShown);
   if (card.contains("positive")) text += ": the probability of " + card["positive"].get<std::string>();
-  return text + ")";
+  text += ")";
+  if (!logarithmic.empty())
+    text += "; learned as logarithms, with errors in log10 units: " + list_of(logarithmic, kTargetsShown);
+  return text;
 }
 
 /// "split random: 902 train, 113 valid, 113 test"
@@ -162,7 +166,8 @@ std::string describe_calibration(const Json& calibration) {
   std::vector<std::string> items;
   std::int64_t min_labels = std::numeric_limits<std::int64_t>::max();
   for (const Json& target : calibration["targets"]) {
-    const auto name = target["name"].get<std::string>();
+    auto name = target["name"].get<std::string>();
+    if (target.contains("logarithmic")) name = "log10(" + name + ")";
     if (target.contains("half_width_90"))
       items.push_back("90 % interval of " + name + " +- " + number(target["half_width_90"].get<double>()));
     else if (target.value("temperature", 1.0) != 1)

@@ -65,11 +65,17 @@ std::string comparison_text(const Json& rows, const std::string& measure, std::s
   return items.empty() ? "" : measure + " of " + list_of(items, max_items);
 }
 
+/// The name of a target, for logarithmic targets "log10(NAME)".
+std::string model_name(const Json& target) {
+  const auto name = target["name"].get<std::string>();
+  return target.contains("logarithmic") ? "log10(" + name + ")" : name;
+}
+
 std::string noise(const Json& list) {
   std::vector<std::string> items;
   for (const Json& one : list)
     items.push_back(
-        one["name"].get<std::string>() +
+        model_name(one) +
         (one.contains("best_r2")
              ? " deviation of a label " + number(one["deviation"]) + ", best r2 " + number(one["best_r2"])
              : " " + text("%.1f %%", 100 * one["disagree"].get<double>()) + " of duplicate pairs disagree"));
@@ -89,8 +95,8 @@ std::string coverage(const Json& list) {
   std::vector<std::string> items;
   for (const Json& one : list)
     if (std::abs(one["level"].get<double>() - kLevelShown) < 1e-6)
-      items.push_back(text("%.1f %% of ", 100 * one["covered"].get<double>()) + one["name"].get<std::string>() +
-                      ", mean width " + number(one["width"]));
+      items.push_back(text("%.1f %% of ", 100 * one["covered"].get<double>()) + model_name(one) + ", mean width " +
+                      number(one["width"]));
   return list_of(items, kTargetsShown);
 }
 

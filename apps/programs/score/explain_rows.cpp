@@ -98,7 +98,7 @@ Pictures::Pictures(const ScoreOptions& options, const Predictor& predictor)
       throw UsageError("--draw-target " + options.draw_target + ": the targets are " + list_of(names));
     target_ = static_cast<std::size_t>(found - names.begin());
   }
-  name_ = rollout_ ? "attention rollout" : names[target_];
+  name_ = rollout_ ? "attention rollout" : predictor.task().model_name(target_);
   std::error_code error;
   const bool exists = fs::exists(folder_, error);
   if (exists && !options.batch.resume && !(fs::is_directory(folder_, error) && fs::is_empty(folder_, error)))

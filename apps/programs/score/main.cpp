@@ -40,8 +40,8 @@ ScoreOptions parse(const std::vector<std::string>& arguments) {
       ->type_name("TRAIN");
   choose(app.add_option("--explain", options.explain,
                         "Explain predictions: atoms adds <target>_atoms, a contribution per atom in the unit of the "
-                        "target, and <target>_baseline, to which they add; rollout adds attention rollout, without "
-                        "sign and unit; see docs/reference/explanation.md"),
+                        "target (log10 if the model learned logarithms), and <target>_baseline, to which they add; "
+                        "rollout adds attention rollout, without sign and unit; see docs/reference/explanation.md"),
          {"atoms", "rollout"});
   app.add_option("--draw", options.draw,
                  "New folder for drawings of the explanations, ROW.svg or ROW-ID.svg, of the first 10,000 rows")

@@ -9,6 +9,7 @@ namespace {
 const NamedFlags kHidden{"subset",
                          "data-dir",
                          "auxiliary-targets",
+                         "log-targets",
                          "task-type",
                          "positive",
                          "weight-column",

@@ -36,7 +36,7 @@ constexpr std::array kBasicOptions{
     "data-path", "target-columns", "smiles-column", "id-column", "task-type", "split-type", "split-sizes",
     "splits-column", "group-column", "time-column",
     "folds", "duplicates", "standardize", "censored", "weight-column", "descriptors", "descriptor-columns",
-    "auxiliary-targets", "table-weights",
+    "auxiliary-targets", "log-targets", "table-weights",
     "from", "recipe", "model", "size", "encoding",
     "quality", "metric", "epochs", "batch-size", "lr", "ensemble-size", "refit", "blend", "class-balance",
     "label-weight", "label-balance", "seed"};

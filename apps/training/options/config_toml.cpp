@@ -1,8 +1,11 @@
 // Reads and writes training options in the format of config.toml.
 #include <toml++/toml.h>
 
+#include <algorithm>
+#include <array>
 #include <fstream>
 #include <sstream>
+#include <string_view>
 #include <utility>
 
 #include "apps/training/options/train_options.hpp"
@@ -10,6 +13,10 @@
 
 namespace molgraph {
 namespace {
+
+/// Options that version 0.1.0 did not have. A config.toml without them is valid: they have their defaults.
+constexpr std::array<std::string_view, 1> kLaterOptions{"log-targets"};
+bool is_later(const std::string& key) { return std::ranges::find(kLaterOptions, key) != kLaterOptions.end(); }
 
 template <class T>
 constexpr bool kIsList = std::is_same_v<T, std::vector<std::string>> || std::is_same_v<T, std::vector<double>>;
@@ -45,13 +52,15 @@ bool extract(const toml::node& node, T& out) {
   }
 }
 
-}  // namespace
-
-std::string to_toml(const TrainOptions& options) {
-  TrainOptions copy = options;
+/// Writes all options; if not `all`, without those of kLaterOptions that have their default.
+std::string written(const TrainOptions& options, bool all) {
+  TrainOptions copy = options, unchanged;
+  const auto defaults = list_options(unchanged);
   std::ostringstream text;
   std::string group;
+  std::size_t k = 0;
   for (const auto& option : list_options(copy)) {
+    if (option.field.get() == defaults[k++].field.get() && !all && is_later(option.key())) continue;
     if (option.group != group) {
       text << (group.empty() ? "" : "\n") << "# " << option.group << "\n";
       group = option.group;
@@ -62,6 +71,11 @@ std::string to_toml(const TrainOptions& options) {
   }
   return text.str();
 }
+
+}  // namespace
+
+std::string to_toml(const TrainOptions& options) { return written(options, true); }
+std::string to_identity(const TrainOptions& options) { return written(options, false); }
 
 TrainOptions train_options_from_toml(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -83,6 +97,7 @@ TrainOptions train_options_from_text(const std::string& text, const std::string&
   TrainOptions options;
   for (const auto& option : list_options(options)) {
     const toml::node* node = table.get(option.key());
+    if (!node && is_later(option.key())) continue;
     if (!node)
       throw FileError(name + ": '" + option.key() +
                       "' is missing; the file is from another version of molgraph, whose runs cannot be resumed");

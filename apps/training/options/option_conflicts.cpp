@@ -69,7 +69,8 @@ std::string owners_of(const char* field) {
 
 bool needs_new_head(const Task& start, const Task& task) {
   return start.names != task.names || start.kind != task.kind || start.kinds != task.kinds ||
-         start.num_outputs() != task.num_outputs() || other_labels(start, task);
+         start.num_outputs() != task.num_outputs() || start.logarithmic != task.logarithmic ||
+         other_labels(start, task);
 }
 
 bool has_validation(const LoadedData& data) {

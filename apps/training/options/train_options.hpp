@@ -76,6 +76,9 @@ std::vector<TrainOption> options_over(Options& o) {
       {"--auxiliary-targets", data, d.auxiliary_targets,
        "more columns of numbers or two classes that the transformer learns with a fifth of the weight, but does not "
        "predict or report (empty: none)"},
+      {"--log-targets", data, d.log_targets,
+       "targets with positive labels whose logarithms the model learns, or all, or none; predictions keep the unit of "
+       "the table (empty: in your own table, targets whose labels are skewed and span a factor of 10 or more)"},
       {"-t,--task-type", data,
        one_of(d.task, {{"", {}},
                        {"regression", TaskWord::regression},
@@ -345,6 +348,9 @@ void check_values(const TrainOptions& options);
 
 /// The options as TOML, one key per flag; `data-path` first.
 std::string to_toml(const TrainOptions& options);
+/// The same without options that version 0.1.0 did not have, unless they differ from their defaults, so that runs of
+/// that version can be resumed.
+std::string to_identity(const TrainOptions& options);
 /// Inverse of to_toml. Throws FileError with file, key and problem.
 TrainOptions train_options_from_toml(const std::string& path);
 /// Parses a text; messages contain `name` instead of the file.

@@ -32,6 +32,7 @@ struct DataSettings {
   std::string smiles_column, id_column;        ///< "" = detected by name
   std::vector<std::string> target_columns;     ///< empty = columns with numbers, or with yes and no
   std::vector<std::string> auxiliary_targets;  ///< trained with a low weight, never reported; empty = none
+  std::vector<std::string> log_targets;        ///< learned as logarithms, all or none; empty = by their labels
   std::optional<TaskWord> task;                ///< empty = detected from the values
   std::string positive;                        ///< the label that becomes 1; "" = by its meaning
   Censored censored = Censored::bounded;

@@ -60,6 +60,7 @@ void add_neighbours(const MoleculeSet& set, const std::vector<std::int64_t>& kno
     Outlier& one = outliers[i];
     index.similarities(fingerprints_of(set, {one.molecule}, 1).front().view(), similarity);
     one.label.neighbours = nearest_labels(set, known, similarity, one.molecule, one.target, kNeighboursShown);
+    for (double& label : one.label.neighbours) label = set.task.in_table_unit(one.target, label);
   }
 }
 
@@ -108,11 +109,11 @@ std::vector<SuspiciousLabel> suspicious_labels(const LoadedData& data, Duplicate
       const double label = set.exact_target(g * limits.size() + t);
       if (!limits[t].is_suspicious(label)) continue;
       SuspiciousLabel one{.target = set.task.names[t],
-                          .value = label,
+                          .value = set.task.in_table_unit(t, label),
                           .row = set.row[g] + 1,
                           .id = set.id[g],
                           .part = part[g],
-                          .median = limits[t].median,
+                          .median = set.task.in_table_unit(t, limits[t].median),
                           .deviations = limits[t].deviations(label)};
       merged.describe(set.row[g], t, one);
       outliers.push_back({static_cast<std::int64_t>(g), t, std::move(one)});

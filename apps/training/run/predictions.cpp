@@ -147,6 +147,7 @@ void write_submissions(const std::string& folder, const LoadedData& data, const 
       value = static_cast<float>(train.mean[0]);
       ++missing;
     }
+    for (float& value : values) value = static_cast<float>(data.set.task.in_table_unit(0, value));
     const std::string name = data.set.source.name == "pcqm4mv2" ? "pcqm4m-v2" : data.set.source.name;
     const std::string path = folder + "/y_pred_" + name + (part == "test" ? "" : "_" + part) + ".npz";
     write_npz_vector(path, "y_pred", values);

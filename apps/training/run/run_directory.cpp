@@ -120,6 +120,10 @@ void write_predictions(const std::string& path, const MoleculeSet& set, const st
     for (std::size_t c = 0; multiclass && c < classes; ++c)
       text += "," + cell(name + output_column::kProbability + class_label(task, c));
   }
+  const auto predicted = [&](std::size_t t, double value) {
+    return task.is_logarithmic(t) ? number_text(static_cast<float>(task.in_table_unit(t, value)))
+                                  : number_text(value, output_scale[t]);
+  };
   const std::vector<std::size_t> bounded = with_intervals(task, intervals);
   for (const std::size_t t : bounded)
     text += "," + cell(task.names[t] + output_column::kLow) + "," + cell(task.names[t] + output_column::kHigh);
@@ -136,8 +140,8 @@ void write_predictions(const std::string& path, const MoleculeSet& set, const st
         const bool is_word = task.kind_of(t) == TaskKind::binary && are_words(task.class_labels) && !std::isnan(target);
         text += "," +
                 (is_word ? cell(class_label(task, static_cast<std::size_t>(target)))
-                         : or_blank(target, sign + number_text(target))) +
-                "," + or_blank(*row, number_text(*row, output_scale[t]));
+                         : or_blank(target, sign + number_text(task.in_table_unit(t, target)))) +
+                "," + or_blank(*row, predicted(t, *row));
         continue;
       }
       text += "," + (std::isnan(target) ? "" : cell(class_label(task, static_cast<std::size_t>(target))));
@@ -147,7 +151,7 @@ void write_predictions(const std::string& path, const MoleculeSet& set, const st
     for (const std::size_t t : bounded)
       for (const auto* bounds : {&intervals->low, &intervals->high}) {
         const double bound = (*bounds)[k * num_targets + t];
-        text += "," + or_blank(bound, number_text(bound, output_scale[t]));
+        text += "," + or_blank(bound, predicted(t, bound));
       }
     text += "\n";
   }

@@ -60,7 +60,7 @@ void write_rejected(const std::string& path, const MoleculeSet& set);
 /// molecules.
 void write_duplicates(const std::string& path, const std::vector<RepeatedRow>& rows, const Task& task);
 
-/// Prediction intervals [n, T] in the targets' units; NaN = none.
+/// Prediction intervals [n, T] in the model's units; NaN = none.
 struct IntervalColumns {
   std::vector<double> low, high;
 };

@@ -199,6 +199,10 @@ void write_run_domain(const TrainRun& run, const std::string& folder, const Mole
       domain.labels->smiles.push_back(set.smiles[static_cast<std::size_t>(g)]);
     }
     domain.labels->values = targets_of(set, kept);
+    for (std::size_t at = 0; at < domain.labels->values.size(); ++at) {
+      double& label = domain.labels->values[at];
+      label = set.task.in_table_unit(at % set.task.names.size(), label);
+    }
   }
   write_domain(path, domain, set.featurizer);
   run.control.note("The run stores fingerprints and embeddings of its " + with_thousands(std::ssize(kept)) +

@@ -9,6 +9,7 @@
 #include "apps/training/run/warm_start.hpp"
 #include "attention/spec/missing_rows.hpp"
 #include "datasets/load.hpp"
+#include "datasets/log_targets.hpp"
 #include "datasets/system/readable.hpp"
 #include "datasets/system/text.hpp"
 #include "featurize/graph/error.hpp"
@@ -54,7 +55,8 @@ void log_data(const LoadedData& data, const RunControl& control) {
                (calibration > 0 ? text(", %zu calibration", calibration) : ""));
   std::vector<std::string> targets;
   for (std::size_t t = 0; t < set.task.names.size(); ++t) {
-    targets.push_back(set.task.names[t] + (set.task.units[t].empty() ? "" : " [" + set.task.units[t] + "]") +
+    const std::string unit = set.task.model_unit(t);
+    targets.push_back(set.task.names[t] + (unit.empty() ? "" : " [" + unit + "]") +
                       (set.task.kinds.empty() ? "" : " (" + std::string(to_string(set.task.kinds[t])) + ")"));
   }
   if (set.computed_targets.empty())  // for computed targets, a note describes them
@@ -63,6 +65,36 @@ void log_data(const LoadedData& data, const RunControl& control) {
     control.note("Auxiliary targets (trained, but not predicted): " + list_of(data.auxiliary.task.names));
   for (const auto& note : data.notes) control.note(note);
   control.warn_of(data.warnings);
+}
+
+/// Takes the logarithms of the requested targets. By default, a run that starts from one with the same targets keeps
+/// the choice of that run; others take the logarithms of targets that are skewed over a decade.
+void set_log_targets(const TrainOptions& options, const std::optional<StartingPoint>& start, LoadedData& data) {
+  const std::vector<std::string>& names = options.data.log_targets;
+  const Task& task = data.set.task;
+  std::vector<bool> chosen;
+  std::string reason;
+  if (!names.empty()) {
+    chosen = log_targets_of(names, task);
+  } else if (start && start->config.task.names == task.names) {
+    chosen = positive_targets(data.set);
+    for (std::size_t t = 0; t < chosen.size(); ++t) {
+      const bool was_chosen = start->config.task.is_logarithmic(t);
+      if (was_chosen && !chosen[t])
+        data.notes.push_back("The run given with --from learned the logarithm of " + task.names[t] +
+                             ". This run does not, because some labels are 0 or less");
+      chosen[t] = chosen[t] && was_chosen;
+    }
+    reason = ", as the run given with --from";
+  } else if (is_own_table(options) && options.model.recipe.empty()) {
+    chosen = skewed_targets(data);
+    reason = ", because the labels are skewed and span a factor of 10 or more (--log-targets none: no logarithms)";
+  }
+  take_logarithms(chosen, data.set);
+  if (const std::vector<std::string> taken = task.logarithmic_names(); !taken.empty())
+    data.notes.push_back("The model learns the logarithm (base 10) of " + list_of(taken, 10) + reason +
+                         ". The errors of these targets are in log10 units: 0.3 is a factor of 2. Predictions and "
+                         "intervals are in the unit of the table");
 }
 
 LoadedData load_together(const TrainRun& run, const std::optional<StartingPoint>& start) {
@@ -97,6 +129,7 @@ std::optional<StartingPoint> starting_point(const TrainOptions& options) {
 LoadedData load_run_data(const TrainRun& run, const std::optional<StartingPoint>& start) {
   LoadedData data = load_together(run, start);
   if (is_pretraining(run.options)) learn_inputs(data, run.options.training.labels);
+  else set_log_targets(run.options, start, data);
   log_data(data, run.control);
   return data;
 }

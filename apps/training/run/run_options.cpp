@@ -245,9 +245,9 @@ void resolve_training(TrainingSettings& t, const LoadedData& data, const Split& 
 
 /// Identity of a training run. A checkpoint with other options or data cannot be resumed.
 std::string identity_of(const TrainOptions& o, const LoadedData& data, const Split& split) {
-  return to_toml(o) + "# molecules " + std::to_string(data.set.size()) + ", training " +
+  return to_identity(o) + "# molecules " + std::to_string(data.set.size()) + ", training " +
          std::to_string(split.train.size()) + ", source " + data.set.source.sha256 + ", featuriser " +
-         data.set.featurizer.hash();
+         data.set.featurizer.hash() + list_of(data.set.task.logarithmic_names(), kMaxTargets);
 }
 
 /// Trainer options for `split` from fully resolved options.
