@@ -132,7 +132,7 @@ LearningCurve read_curve(const std::string& path) {
   if (columns.size() < 5) return curve;
   constexpr std::string_view prefix = "valid_";
   curve.metric = columns.back().starts_with(prefix) ? columns.back().substr(prefix.size()) : columns.back();
-  const bool larger = curve.metric != "mae" && curve.metric != "rmse" && curve.metric != "loss";
+  const bool larger = !curve.metric.ends_with("mae") && !curve.metric.ends_with("rmse") && curve.metric != "loss";
   for (std::size_t k = 0; k < curve.value.size(); ++k) {
     if (std::isnan(curve.value[k])) continue;
     const double best = curve.best < 0 ? kNaN : curve.value[static_cast<std::size_t>(curve.best)];

@@ -160,6 +160,9 @@ class MolgraphRegressor(RegressorMixin, _Molgraph):
     - ``threads``: 0 = all cores that this process may use
     - ``options``: further flags of molgraph-train
     - ``verbose``: show the program's progress
+
+    Skewed positive targets, such as half-lives, are learned as logarithms: their predictions are medians rather than
+    means (docs/reference/training.md, "Logarithmic targets"). ``options={"log_targets": "none"}`` turns this off.
     """
 
     def __init__(self, quality: str = "default", epochs: Optional[int] = None, random_state: Optional[int] = 0,

@@ -55,6 +55,21 @@ TEST(ModelConfig, OnlyMixedTasksHaveKinds) {
         << bad;
 }
 
+TEST(ModelConfig, LogarithmicTargetsAreRegressionTargets) {
+  ModelConfig config = unusual_config();
+  EXPECT_EQ(to_json(config).find("logarithmic"), std::string::npos)
+      << "older versions read models without such targets";
+  config.task = {TaskKind::regression, {"half-life", "toxic"}, {"h", ""}, 0, {}};
+  config.task.set_kinds({TaskKind::regression, TaskKind::binary});
+  config.task.logarithmic = {true, false};
+  const std::string text = to_json(config), chosen = "[true,false]";
+  EXPECT_EQ(model_config_from_json(text, "x").task.logarithmic, config.task.logarithmic);
+  for (const char* bad : {"[true]", "[true,false,false]", "[false,true]", "[1,0]", "true", "[\"half-life\"]"})
+    EXPECT_THROW(model_config_from_json(std::string(text).replace(text.find(chosen), chosen.size(), bad), "x"),
+                 FileError)
+        << bad;
+}
+
 /// Expects an error that names the file and `word` if `from` is replaced by `to` in `text`.
 void expect_error(std::string text, const std::string& from, const std::string& to, const std::string& word) {
   const auto at = text.find(from);

@@ -187,17 +187,17 @@ struct Line : torch::nn::Module {
   torch::Tensor weight;
 };
 
-/// A model that predicts its first weight for every molecule.
-Trainable constant_model(const std::shared_ptr<Line>& module) {
+/// A model that predicts its first weight for every molecule and target.
+Trainable constant_model(const std::shared_ptr<Line>& module, std::int64_t targets = 1) {
   Trainable trainable;
   trainable.module = module;
-  trainable.run = [module](const GraphBatch& batch, const ForwardMode&) {
+  trainable.run = [module, targets](const GraphBatch& batch, const ForwardMode&) {
     ModelOutput output;
-    output.scaled = output.values = module->weight[0].expand({batch.size(), 1});
+    output.scaled = output.values = module->weight[0].expand({batch.size(), targets});
     return output;
   };
-  trainable.target_shift = torch::zeros({1});
-  trainable.target_scale = torch::ones({1});
+  trainable.target_shift = torch::zeros({targets});
+  trainable.target_scale = torch::ones({targets});
   trainable.decay_exempt = [](const std::string&) { return true; };
   trainable.save = [](const std::string&) {};
   return trainable;
@@ -246,6 +246,32 @@ TEST(RunControl, StopsTrainingThatResumesToTheSameWeights) {
   const auto resumed = std::make_shared<Line>();
   EXPECT_EQ(train(constant_model(resumed), set, split, options, true).steps, 8);
   EXPECT_TRUE(torch::equal(resumed->weight, whole->weight)) << "equal to the run that was not stopped";
+}
+
+TEST(RunControl, RunsWithAnotherValidationMetricDoNotResume) {
+  // Up to version 0.1.0, the mean MAE of several targets selected the best epoch, and valid_mae was its column.
+  MoleculeSet set;
+  set.task = {TaskKind::regression, {"a", "b"}, {"", ""}, 0, {}};
+  set.featurizer.features = Features::zinc;
+  MolecularGraph carbon;
+  carbon.features = Features::zinc;
+  carbon.atoms = {0};
+  for (int g = 0; g < 4; ++g) set.add(carbon, g, std::to_string(g), "C", {1.0 * g, 100.0 * g});
+  const Split split{{0, 1}, {2, 3}, {}};
+  TrainerOptions options;
+  const test::Scratch scratch;
+  options.folder = scratch.path("run");
+  const Trainable model = constant_model(std::make_shared<Line>(), 2);
+  train(model, set, split, options, false);
+  const std::string metrics = scratch.read("run/metrics.csv"), path = scratch.path("run/checkpoints/last.safetensors");
+  EXPECT_EQ(test::lines_of(metrics)[0], "epoch,step,lr,train_loss,valid_relative-mae");
+  EXPECT_NO_THROW(train(model, set, split, options, true));
+  std::string bytes = scratch.read("run/checkpoints/last.safetensors");
+  const auto at = bytes.find("relative-mae");
+  ASSERT_NE(at, std::string::npos);
+  bytes.replace(at, 12, "mae         ");
+  scratch.write("run/checkpoints/last.safetensors", bytes);
+  EXPECT_THROW(train(model, set, split, options, true), FileError);
 }
 
 TEST(Checkpoint, RoundTripsAndRejectsOtherRunsAndDamage) {

@@ -27,6 +27,7 @@ TEST(Validation, UsesTheLossIfTheMetricIsUndefined) {
   const Validation by_loss(Metric::roc_auc, Loss::bce, task, {0, 0, kNoLabel}, {1});
   EXPECT_TRUE(by_loss.possible() && by_loss.by_loss());
   EXPECT_EQ(by_loss.name(), "loss");
+  EXPECT_EQ(by_loss.columns(), "valid_roc-auc,valid_loss");
   EXPECT_NE(by_loss.warning().find("no roc-auc (one class only)"), std::string::npos) << by_loss.warning();
   EXPECT_NEAR(by_loss.value({0.1f, 0.5f, 0.9f}), -(std::log(0.9) + std::log(0.5)) / 2, 1e-6);
   EXPECT_TRUE(std::isfinite(by_loss.value({1.0f, 1.0f, 0.0f})))
@@ -34,6 +35,29 @@ TEST(Validation, UsesTheLossIfTheMetricIsUndefined) {
   EXPECT_TRUE(by_loss.better(0.1, 0.2)) << "a smaller loss is better; of roc-auc, a larger value is";
   EXPECT_FALSE(Validation(Metric::roc_auc, Loss::bce, task, {kNoLabel}, {1}).possible());
   EXPECT_FALSE(Validation(Metric::roc_auc, Loss::bce, task, {}, {1}).possible());
+}
+
+TEST(Validation, ErrorsOfSeveralTargetsAreDividedByTheirScales) {
+  const Task two{TaskKind::regression, {"logD", "clearance"}, {"", ""}, 0, {}};
+  const std::vector<double> targets{1, 100, 2, kNoLabel, kNoLabel, 300}, scale{0.5, 200};
+  const std::vector<double> predictions{1.25, 120, 1.5, 7, 9, 260};  // differences 0.25, -0.5 and 20, -40
+  const Validation mae(Metric::mae, Loss::l1, two, targets, scale);
+  EXPECT_EQ(mae.name(), "relative-mae");
+  EXPECT_EQ(mae.columns(), "valid_relative-mae");
+  EXPECT_NEAR(mae.value(predictions), (0.375 / 0.5 + 30.0 / 200) / 2, 1e-12);
+  EXPECT_TRUE(mae.better(0.1, 0.2));
+  const Validation rmse(Metric::rmse, Loss::mse, two, targets, scale);
+  EXPECT_EQ(rmse.name(), "relative-rmse");
+  EXPECT_NEAR(rmse.value(predictions), (std::sqrt(0.3125 / 2) / 0.5 + std::sqrt(1000.0) / 200) / 2, 1e-12);
+  EXPECT_TRUE(std::isnan(rmse.value({NAN, NAN, NAN, NAN, NAN, NAN})));
+
+  const Validation one(Metric::mae, Loss::l1, two, {1, kNoLabel, 2, kNoLabel}, scale);
+  EXPECT_EQ(one.name(), "mae") << "the other target has no labels, for example because it is auxiliary";
+  EXPECT_NEAR(one.value({1.25, 7, 1.5, 7}), 0.375, 1e-12);
+  Task mixed = two;
+  mixed.set_kinds({TaskKind::regression, TaskKind::binary});
+  EXPECT_EQ(Validation(Metric::mae, Losses(Loss::l1, mixed), mixed, {1, 0, 2, 1}, scale).name(), "mae");
+  EXPECT_EQ(Validation(Metric::r2, Loss::mse, two, {1, 100, 2, 200}, scale).name(), "r2") << "R2 has no unit";
 }
 
 TEST(Validation, LossesMatchHandCalculations) {

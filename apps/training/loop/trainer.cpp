@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cmath>
 #include <csignal>
-#include <cstdio>
 #include <filesystem>
 #include <numbers>
 
@@ -65,6 +64,10 @@ class Loop {
       return;
     }
     state_ = read_checkpoint(last_path_, options_.identity, tensors());
+    if (!state_.metrics_csv.starts_with(header())) {
+      const std::string path = last_path_ + ": ";
+      throw FileError(path + "an earlier version with another validation metric started this run; do not resume it");
+    }
     control_.note("Resuming after epoch " + std::to_string(state_.epoch) + ", step " + std::to_string(state_.step));
   }
 
@@ -73,10 +76,7 @@ class Loop {
     optimizer_.set_updates(state_.step);
     weights_changed();
     if (model_.device) model_.device->begin(options_, tensors(), state_.step);
-    if (state_.metrics_csv.empty()) {
-      state_.metrics_csv = "epoch,step,lr,train_loss,valid_" + std::string(to_string(options_.metric)) +
-                           (validation_.by_loss() ? ",valid_loss\n" : "\n");
-    }
+    if (state_.metrics_csv.empty()) state_.metrics_csv = header();
     if (validation_.by_loss()) control_.warn(validation_.warning());
     write_metrics();
     first_step_ = state_.step;
@@ -86,6 +86,8 @@ class Loop {
   }
 
  private:
+  std::string header() const { return "epoch,step,lr,train_loss," + validation_.columns() + '\n'; }
+
   /// Weights, moments and averages under their names in a checkpoint.
   NamedTensors tensors() {
     NamedTensors all;

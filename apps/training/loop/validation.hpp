@@ -1,4 +1,5 @@
-// Selects the best epoch by the metric on the validation set or, if it is undefined, by the loss.
+// Selects the best epoch by the metric on the validation set or, if it is undefined, by the loss. MAE and RMSE of
+// several targets are divided by the scales of the targets, because the targets may have different units.
 #pragma once
 
 #include <cstdint>
@@ -21,16 +22,19 @@ class Validation {
   bool possible() const { return guide_ != Guide::none; }
   /// True if the metric is undefined on the validation set (one class only, a constant target) and the loss is used.
   bool by_loss() const { return guide_ == Guide::loss; }
-  /// "mae" ... or "loss".
+  /// "mae" ..., "relative-mae", "relative-rmse" or "loss".
   std::string name() const;
+  /// Returns the names of the columns of metrics.csv, "valid_mae" or, by the loss, "valid_roc-auc,valid_loss".
+  std::string columns() const;
   /// Warning with the reason if the loss is used instead of the metric; otherwise "".
   std::string warning() const;
-  /// Metric or loss of predictions [n, outputs] in the targets' units. NaN if a prediction is not finite.
+  /// Metric, relative metric or loss of predictions [n, outputs], which are in the targets' units. NaN if a prediction
+  /// is not finite.
   double value(const std::vector<double>& predictions) const;
   bool better(double a, double b) const { return !by_loss() && larger_is_better(metric_) ? a > b : a < b; }
 
  private:
-  enum class Guide : std::uint8_t { metric, loss, none };
+  enum class Guide : std::uint8_t { metric, relative, loss, none };
 
   Metric metric_;
   Losses loss_;
