@@ -51,7 +51,7 @@ struct RunRecord {
   std::int64_t molecules = 0, rejected = 0;
   std::string split;                    ///< "random", "published" ...
   std::array<std::int64_t, 3> parts{};  ///< molecules in train, valid, test
-  std::string metric;                   ///< the one that selected the best epoch
+  std::string metric;                   ///< --metric: the first one of the results
   std::array<double, 3> baseline{};     ///< metric of predicting the training set's mean or class frequency; NaN = none
   /// The metric of other methods by name ("nearest_neighbour", "trees", "gaussian_process"; with a blend
   /// "transformer"); empty if there are none.

@@ -133,6 +133,18 @@ TEST_F(LogTargetsCli, TheOptionDecides) {
   EXPECT_THAT(pretrained.err, HasSubstr("--log-targets cannot be combined"));
 }
 
+// Version 0.1.0 had no --log-targets. Its config.toml has no such line.
+TEST_F(LogTargetsCli, ARunOfAnEarlierVersionResumesWithoutLogarithms) {
+  train("t.csv -o R --log-targets none" + kHalfLife);
+  const std::string line = "log-targets = [ 'none' ]\n";
+  std::string config = scratch.read("R/config.toml");
+  ASSERT_THAT(config, HasSubstr(line));
+  scratch.write("R/config.toml", config.erase(config.find(line), line.size()));
+  const ShellResult again = run("molgraph-train t.csv -o R --resume --threads 1");
+  EXPECT_EQ(again.code, 0) << again.err;
+  EXPECT_THAT(again.err, AllOf(HasSubstr("Resuming"), Not(HasSubstr("logarithm"))));
+}
+
 TEST_F(LogTargetsCli, AnEnsembleGivesTheGeometricMean) {
   train("t.csv -o E --ensemble-size 2" + kHalfLife);
   ASSERT_EQ(run("molgraph-score -m E -i t.csv -o s.csv --individual").code, 0);

@@ -12,12 +12,14 @@
 #include "apps/report/html.hpp"
 #include "apps/report/judged_errors.hpp"
 #include "apps/report/report_page.hpp"
+#include "apps/report/run_tables.hpp"
 #include "apps/report/similarity.hpp"
 #include "apps/report/statistics.hpp"
 #include "apps/report/svg_plot.hpp"
 #include "apps/report/target_measures.hpp"
 #include "featurize/graph/error.hpp"
 #include "featurize/smiles/smiles.hpp"
+#include "tests/apps/shell.hpp"
 #include "tests/golden/statistics.hpp"
 #include "tests/support/html_check.hpp"
 
@@ -61,6 +63,19 @@ struct Samples {
     }
   }
 };
+
+TEST(LearningCurve, MarksTheBestEpochOfEachMetric) {
+  const test::Scratch scratch;
+  const auto best_of = [&](const std::string& columns, const std::string& before) {
+    const std::string first = "1,9,0.1,1," + before + "0.9\n", second = "2,18,0.1,1," + before + "0.5\n";
+    scratch.write("m.csv", "epoch,step,lr,train_loss," + columns + "\n" + first + second);
+    return read_curve(scratch.path("m.csv")).best;
+  };
+  for (const std::string error : {"mae", "rmse", "relative-mae", "relative-rmse", "loss"})
+    EXPECT_EQ(best_of("valid_" + error, ""), 1) << error;
+  for (const std::string score : {"r2", "roc-auc", "ap", "accuracy"}) EXPECT_EQ(best_of("valid_" + score, ""), 0);
+  EXPECT_EQ(best_of("valid_roc-auc,valid_loss", ","), 1) << "the loss selects";
+}
 
 TEST(Statistics, MetricsMatchSciPyAndScikitLearn) {
   const Samples s;

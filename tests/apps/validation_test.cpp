@@ -49,7 +49,7 @@ TEST(Validation, ErrorsOfSeveralTargetsAreDividedByTheirScales) {
   const Validation rmse(Metric::rmse, Loss::mse, two, targets, scale);
   EXPECT_EQ(rmse.name(), "relative-rmse");
   EXPECT_NEAR(rmse.value(predictions), (std::sqrt(0.3125 / 2) / 0.5 + std::sqrt(1000.0) / 200) / 2, 1e-12);
-  EXPECT_TRUE(std::isnan(rmse.value({NAN, NAN, NAN, NAN, NAN, NAN})));
+  EXPECT_TRUE(std::isnan(rmse.value({1, NAN, 2, NAN, 3, NAN}))) << "a target that diverges is not left out";
 
   const Validation one(Metric::mae, Loss::l1, two, {1, kNoLabel, 2, kNoLabel}, scale);
   EXPECT_EQ(one.name(), "mae") << "the other target has no labels, for example because it is auxiliary";
@@ -57,6 +57,12 @@ TEST(Validation, ErrorsOfSeveralTargetsAreDividedByTheirScales) {
   Task mixed = two;
   mixed.set_kinds({TaskKind::regression, TaskKind::binary});
   EXPECT_EQ(Validation(Metric::mae, Losses(Loss::l1, mixed), mixed, {1, 0, 2, 1}, scale).name(), "mae");
+  Task three{TaskKind::regression, {"logD", "toxic", "clearance"}, {"", "", ""}, 0, {}};
+  three.set_kinds({TaskKind::regression, TaskKind::binary, TaskKind::regression});
+  const Validation numbers(Metric::mae, Losses(Loss::l1, three), three, {1, 0, 100, 2, 1, 300}, {0.5, 1, 200});
+  EXPECT_EQ(numbers.name(), "relative-mae");
+  EXPECT_NEAR(numbers.value({1.25, 0.9, 120, 1.5, 0.9, 260}), (0.375 / 0.5 + 30.0 / 200) / 2, 1e-12);
+  EXPECT_EQ(Validation(Metric::mae, Loss::l1, two, targets, {1, 1}).name(), "mae") << "of --no-scale-targets";
   EXPECT_EQ(Validation(Metric::r2, Loss::mse, two, {1, 100, 2, 200}, scale).name(), "r2") << "R2 has no unit";
 }
 

@@ -59,14 +59,13 @@ class Loop {
 
   void resume() {
     if (!processes_.first()) return;
-    if (!std::filesystem::exists(last_path_)) {
-      control_.note("There is no checkpoint: training starts from the beginning");
-      return;
-    }
+    if (!std::filesystem::exists(last_path_))
+      return control_.note("There is no checkpoint: training starts from the beginning");
     state_ = read_checkpoint(last_path_, options_.identity, tensors());
-    if (!state_.metrics_csv.starts_with(header())) {
-      const std::string path = last_path_ + ": ";
-      throw FileError(path + "an earlier version with another validation metric started this run; do not resume it");
+    if (!state_.finished && !state_.metrics_csv.starts_with(header())) {
+      const std::string problem =
+          ": an earlier version, which selects the best epoch by another metric, started this run";
+      throw FileError(last_path_ + problem + "; train again in a new folder");
     }
     control_.note("Resuming after epoch " + std::to_string(state_.epoch) + ", step " + std::to_string(state_.step));
   }

@@ -1,5 +1,6 @@
-// Selects the best epoch by the metric on the validation set or, if it is undefined, by the loss. MAE and RMSE of
-// several targets are divided by the scales of the targets, because the targets may have different units.
+// Selects the best epoch by the metric on the validation set or, if it is undefined, by the loss. If several targets
+// have an MAE or RMSE, each is first divided by the scale of its target in the model (relative metric), because the
+// targets may have different units.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +41,8 @@ class Validation {
   Losses loss_;
   const Task& task_;
   std::vector<double> targets_, scale_, weights_;
-  std::string reason_;  ///< why there is no metric
+  std::vector<std::size_t> with_error_;  ///< targets that have an MAE or RMSE, if that is the metric
+  std::string reason_;                   ///< why there is no metric
   Guide guide_;
 };
 

@@ -9,12 +9,14 @@
 #include <utility>
 
 #include "apps/training/options/train_options.hpp"
+#include "datasets/log_targets.hpp"
 #include "featurize/graph/error.hpp"
 
 namespace molgraph {
 namespace {
 
-/// Options that version 0.1.0 did not have. A config.toml without them is valid: they have their defaults.
+/// Options that version 0.1.0 did not have. A config.toml without them is valid: they have the value that means what
+/// that version did.
 constexpr std::array<std::string_view, 1> kLaterOptions{"log-targets"};
 bool is_later(const std::string& key) { return std::ranges::find(kLaterOptions, key) != kLaterOptions.end(); }
 
@@ -52,9 +54,11 @@ bool extract(const toml::node& node, T& out) {
   }
 }
 
-/// Writes all options; if not `all`, without those of kLaterOptions that have their default.
+/// Writes all options; if not `all`, without those of kLaterOptions that have their default and without --log-targets,
+/// because identity_of() has the chosen targets.
 std::string written(const TrainOptions& options, bool all) {
   TrainOptions copy = options, unchanged;
+  if (!all) copy.data.log_targets.clear();
   const auto defaults = list_options(unchanged);
   std::ostringstream text;
   std::string group;
@@ -97,6 +101,7 @@ TrainOptions train_options_from_text(const std::string& text, const std::string&
   TrainOptions options;
   for (const auto& option : list_options(options)) {
     const toml::node* node = table.get(option.key());
+    if (!node && option.key() == "log-targets") options.data.log_targets = {kNoLogTargets};  // as in that version
     if (!node && is_later(option.key())) continue;
     if (!node)
       throw FileError(name + ": '" + option.key() +

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "datasets/log_targets.hpp"
 #include "datasets/system/readable.hpp"
 #include "datasets/system/text.hpp"
 #include "featurize/descriptors/descriptors.hpp"
@@ -103,7 +104,8 @@ void check_pretraining(const TrainOptions& o) {
   reject(!d.subset.empty(), "--subset", "a corpus is not a named data set");
   reject(d.task.has_value(), "--task-type", "the values of each column determine its task type");
   reject(!d.auxiliary_targets.empty(), "--auxiliary-targets", "use --label-weight for the labels of a corpus");
-  reject(!d.log_targets.empty(), "--log-targets", "give the logarithms as labels");
+  const bool log_targets = !d.log_targets.empty() && d.log_targets.front() != kNoLogTargets;
+  reject(log_targets, "--log-targets", "give the logarithms as labels");
   reject(!d.positive.empty(), "--positive", "classes of a corpus must be 1 and 0, yes and no or similar");
   reject(d.censored != Censored::bounded && !has_labels, "--censored", computed);
   const Duplicates duplicates = d.duplicates.value_or(Duplicates::keep);
