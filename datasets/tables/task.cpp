@@ -55,7 +55,7 @@ std::string Task::model_name(std::size_t target) const {
 }
 
 std::string Task::model_unit(std::size_t target) const {
-  const std::string unit = target < units.size() ? units[target] : "";
+  std::string unit = target < units.size() ? units[target] : "";
   if (!is_logarithmic(target)) return unit;
   return unit.empty() ? "log10" : "log10(" + unit + ")";
 }

@@ -31,6 +31,7 @@
 extern char** environ;
 
 namespace molgraph::bench {
+#ifdef MOLGRAPH_BENCH_RDKIT
 namespace {
 
 namespace fs = std::filesystem;
@@ -105,7 +106,6 @@ Cost median_run(int rounds, const std::vector<std::string>& arguments) {
   return costs[costs.size() / 2];
 }
 
-#ifdef MOLGRAPH_BENCH_RDKIT
 /// Times of descriptors and fingerprints of parsed molecules, then the mean time per molecule of each step.
 void measure_descriptors(std::span<const std::string> smiles, int rounds, std::vector<Figure>& figures) {
   std::vector<std::unique_ptr<RDKit::ROMol>> molecules;
@@ -133,9 +133,9 @@ void measure_descriptors(std::span<const std::string> smiles, int rounds, std::v
   }
   figures.insert(figures.end(), steps.begin(), steps.end());
 }
-#endif
 
 }  // namespace
+#endif
 
 std::vector<Figure> measure_programs(const LoadedData& loaded, const std::string& data, const std::string& programs,
                                      int threads, int rounds) {

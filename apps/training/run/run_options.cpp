@@ -10,15 +10,15 @@
 #include "apps/training/run/warm_start.hpp"
 #include "attention/spec/terms.hpp"
 #include "datasets/system/readable.hpp"
+#include "datasets/system/text.hpp"
 #include "featurize/graph/error.hpp"
 
 namespace molgraph {
 namespace {
 
 void check_shape(const EncoderOptions& e) {
-  if (e.width % e.heads != 0) {
+  if (e.width % e.heads != 0)
     throw UsageError("--width " + std::to_string(e.width) + " is not a multiple of --heads " + std::to_string(e.heads));
-  }
 }
 
 TaskKind kind_of(TaskWord word) {

@@ -1,6 +1,7 @@
 #include "apps/training/run/train_report.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -121,25 +122,51 @@ std::string recipe_note(const TrainOptions& options, Metric metric, const std::a
   return note;
 }
 
-/// Warning that lists the compared methods that are better than `reached` on the validation set; "" if there are none.
-std::string better_methods(Metric metric, const MetricValues& reached, bool blended,
-                           const std::vector<std::pair<std::string, MetricValues>>& compared) {
-  const double model_value = reached[1];
+/// Results on the validation set, by the chosen metric.
+struct ValidationResults {
+  MetricResult model{.value = kNaN}, mean_predictor{.value = kNaN};
+  std::vector<std::pair<std::string, MetricResult>> others;
+};
+
+/// Mean over the targets of the error divided by that of the mean predictor, because targets may have different units.
+/// Targets that the mean predictor predicts exactly are left out. NaN if another target has no error.
+double relative_error(const MetricResult& result, const MetricResult& mean_predictor) {
+  assert(result.per_target.size() == mean_predictor.per_target.size());
+  double sum = 0;
+  int count = 0;
+  for (std::size_t t = 0; t < result.per_target.size(); ++t) {
+    if (!(mean_predictor.per_target[t] > 0)) continue;
+    sum += result.per_target[t] / mean_predictor.per_target[t];
+    ++count;
+  }
+  return count > 0 ? sum / count : kNaN;
+}
+
+/// Warning that lists the methods that are better than the model; "" if there are none. Errors of several targets are
+/// compared as relative_error().
+std::string better_methods(Metric metric, const ValidationResults& valid, bool blended) {
+  const auto labelled =
+      std::ranges::count_if(valid.mean_predictor.per_target, [](double error) { return !std::isnan(error); });
+  const bool relative = (metric == Metric::mae || metric == Metric::rmse) && labelled > 1;
+  const auto value_of = [&](const MetricResult& result) {
+    return relative ? relative_error(result, valid.mean_predictor) : result.value;
+  };
+  const double own = value_of(valid.model);
   std::vector<std::string> better;
   bool partner = false;
-  for (const auto& [name, values] : compared) {
-    const double other = values[1];
-    if (std::isnan(model_value) || std::isnan(other) ||
-        (larger_is_better(metric) ? other <= model_value : other >= model_value))
-      continue;
+  const auto compare = [&](const std::string& name, const MetricResult& result) {
+    const double other = value_of(result);
+    if (std::isnan(own) || std::isnan(other) || (larger_is_better(metric) ? other <= own : other >= own)) return;
     better.push_back(name + " " + sensible_number(other));
     partner = partner || name == kTreesName || name == kProcessName;
-  }
+  };
+  compare("mean predictor", valid.mean_predictor);
+  for (const auto& [name, result] : valid.others) compare(name, result);
   if (better.empty()) return {};
   return std::string("On the validation set, a simple method is better than ") +
-         (blended ? "the blend" : "the transformer") + " (" + std::string(to_string(metric)) + " " +
-         sensible_number(model_value) + "): " + list_of(better) +
-         (partner && !blended ? "; --blend combines both" : "");
+         (blended ? "the blend" : "the transformer") + " (" + std::string(to_string(metric)) +
+         (relative ? " divided by that of the mean predictor, mean over the targets, " : " ") + sensible_number(own) +
+         "): " + list_of(better) + (partner && !blended ? "; --blend combines both" : "");
 }
 
 }  // namespace
@@ -177,6 +204,7 @@ Report report_results(const LoadedData& data, const Split& split, const TrainOpt
   }
   report.csv += "\n";
   report.reached.fill(kNaN);
+  ValidationResults valid;
   std::string notes;
   for (std::size_t p = 0; p < 3; ++p) {
     const auto& part = *parts_of(split)[p];
@@ -191,17 +219,23 @@ Report report_results(const LoadedData& data, const Split& split, const TrainOpt
       columns[k].push_back(result.value);
       report.csv += text("%s,%zu,%s,%s,%s", names[p], part.size(), std::string(to_string(m)).c_str(),
                          cell_of(result.value).c_str(), reason.c_str());
-      if (has_baselines) report.csv += "," + cell_of(mean_predictor(data, split, options, m, part).value);
+      if (has_baselines) {
+        const MetricResult mean = mean_predictor(data, split, options, m, part);
+        report.csv += "," + cell_of(mean.value);
+        if (m == chosen && p == 1) valid.mean_predictor = mean;
+      }
       for (std::size_t r = 0; r < compared.size(); ++r) {
-        const double value = measure(m, data, split, options, compared[r].predictions[p], targets).value;
-        report.csv += "," + cell_of(value);
+        const MetricResult other = measure(m, data, split, options, compared[r].predictions[p], targets);
+        report.csv += "," + cell_of(other.value);
         if (m != chosen) continue;
-        report.baselines[r].second[p] = value;
-        columns[metrics.size() + 1 + r].push_back(value);
+        report.baselines[r].second[p] = other.value;
+        columns[metrics.size() + 1 + r].push_back(other.value);
+        if (p == 1 && !compared[r].is_component) valid.others.emplace_back(compared[r].name, other);
       }
       report.csv += "\n";
       notes += skipped_note(names[p], m, result);
       if (m == chosen) report.reached[p] = result.value;
+      if (m == chosen && p == 1) valid.model = result;
     }
     if (with_mean) columns[metrics.size()].push_back(mean_predictor(data, split, options, chosen, part).value);
     const std::vector<KindQuality> kinds = quality_by_kind(data.set, predictions[p], targets);
@@ -221,12 +255,8 @@ Report report_results(const LoadedData& data, const Split& split, const TrainOpt
     report.recipe = "Recipe " + options.model.recipe + ". " + known;
   }
   report.text += notes;
-  std::vector<std::pair<std::string, MetricValues>> others;
-  if (has_baselines) others.emplace_back("mean predictor", baseline_of(data, split, options));
-  for (std::size_t r = 0; r < compared.size(); ++r)
-    if (!compared[r].is_component) others.emplace_back(compared[r].name, report.baselines[r].second);
   const bool blended = std::ranges::any_of(compared, [](const ComparedMethod& method) { return method.is_component; });
-  report.warning = better_methods(chosen, report.reached, blended, others);
+  report.warning = better_methods(chosen, valid, blended);
   return report;
 }
 
