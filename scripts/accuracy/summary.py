@@ -257,7 +257,7 @@ def markdown(request: Request, rows: list[dict[str, str]]) -> str:
         for split in request.splits:
             lines += [f"{split.capitalize()} split:", "", *results_part(view, split), ""]
         lines += [
-            "Error (RMSE, 1 - ROC-AUC) divided by that of the better peer; below 1 is better than every peer:",
+            "Error (MAE or RMSE, 1 - ROC-AUC) divided by that of the better peer; below 1 is better than every peer:",
             "",
             *ratios_part(view),
             "",
