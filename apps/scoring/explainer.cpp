@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "apps/scoring/explained_value.hpp"
 #include "apps/scoring/molecule_window.hpp"
 #include "datasets/system/threads.hpp"
 
@@ -14,22 +15,6 @@ constexpr std::int64_t kPairsPerGroup = 8192;      // pairs of tokens that one t
 constexpr int kFirstPieces = 2;                    // initial pieces of a path
 constexpr std::size_t kMaxPieces = 512;            // of one model's path; beyond it, the sum may be incomplete
 constexpr double kTolerance = 0.01, kFloor = 0.1;  // TargetExplanation::complete
-constexpr double kSmallestProbability = 1e-300;    // lower limit before taking a logarithm
-
-/// The position of one target's outputs.
-struct TargetPlace {
-  TaskKind kind = TaskKind::regression;
-  std::size_t first = 0, count = 1;  ///< outputs
-};
-
-std::vector<TargetPlace> places_of(const Task& task) {
-  std::vector<TargetPlace> places;
-  for (std::size_t t = 0; t < task.names.size(); ++t) {
-    const std::size_t count = task.kind == TaskKind::multiclass ? static_cast<std::size_t>(task.classes) : 1;
-    places.push_back({task.kind_of(t), t * count, count});
-  }
-  return places;
-}
 
 /// The explained quantity as a linear function of the raw outputs: factor * (slope . outputs) + shift.
 struct Linear {
@@ -56,17 +41,6 @@ Linear explained_of(const ScoringModel& run, const TargetPlace& target, std::siz
     linear.shift = run.target_shift[first];
   }
   return linear;
-}
-
-/// The explained quantity of a prediction: the value itself, or the logit of its probabilities.
-double explained_value(const double* values, const TargetPlace& target, std::size_t chosen) {
-  values += target.first;
-  const auto logarithm = [](double p) { return std::log(std::max(p, kSmallestProbability)); };
-  if (target.kind == TaskKind::regression) return *values;
-  if (target.kind == TaskKind::binary) return logarithm(*values) - logarithm(1 - *values);
-  double mean = 0;
-  for (std::size_t c = 0; c < target.count; ++c) mean += logarithm(values[c]) / static_cast<double>(target.count);
-  return logarithm(values[chosen]) - mean;
 }
 
 }  // namespace

@@ -13,7 +13,9 @@
 #include "apps/scoring/explainer.hpp"
 #include "apps/scoring/model_file.hpp"
 #include "apps/scoring/molecule_window.hpp"
+#include "apps/scoring/occlusion.hpp"
 #include "apps/scoring/placed_prediction.hpp"
+#include "apps/scoring/result_rows.hpp"
 #include "apps/scoring/rollout.hpp"
 #include "apps/scoring/run_blend.hpp"
 #include "apps/scoring/run_files.hpp"
@@ -29,30 +31,8 @@ namespace {
 constexpr std::int64_t kMoleculesPerPiece = 16;  // unit of work of a featurising thread
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-/// Returns "nan", "inf" or, if all values are finite floats, "".
-template <class Number>
-std::string not_finite(std::span<const Number> values) {
-  const auto bad = std::ranges::find_if_not(values, is_finite_float);
-  return bad == values.end() ? "" : std::isnan(*bad) ? "nan" : "inf";
-}
-
-/// Marks a row that contains a non-finite number, so that none of its results is used.
-void mark_not_finite(Prediction& row, std::string reason) {
-  row.status = RowStatus::not_finite;
-  row.reason = std::move(reason);
-}
-void clear_results(Prediction& row) {
-  for (auto& member : row.members) std::fill(member.begin(), member.end(), kNaN);
-  std::fill(row.embedding.begin(), row.embedding.end(), static_cast<float>(kNaN));
-}
-
-std::vector<Embedding> embeddings_of(std::vector<Prediction> predictions) {
-  std::vector<Embedding> embeddings;
-  embeddings.reserve(predictions.size());
-  for (Prediction& one : predictions)
-    embeddings.push_back({one.status, std::move(one.reason), std::move(one.embedding)});
-  return embeddings;
-}
+/// `parts`: SMILES of parts of a molecule that is already standardised.
+enum class InputText : std::uint8_t { smiles, mol_block, parts };
 
 }  // namespace
 
@@ -62,6 +42,7 @@ struct Predictor::State {
       : options(given), runs(std::move(loaded)), blends(std::move(loaded_blends)), files(std::move(names)),
         featurizer(runs[0].config.featurizer, options.limits, extras_of(blends, options.domain)),
         graph_featurizer(without_descriptors(runs[0].config.featurizer), options.limits),
+        part_featurizer(without_standardisation(runs[0].config.featurizer), options.limits, extras_of(blends, false)),
         output_scale(runs[0].target_scale) {
     for (const ScoringModel& run : runs)
       for (std::size_t o = 0; o < output_scale.size(); ++o)
@@ -76,6 +57,7 @@ struct Predictor::State {
   std::vector<std::shared_ptr<const RunBlend>> blends;  ///< [runs], null = none; members of an ensemble share one
   std::vector<std::string> files;                       // of `runs`, then of `blends`
   Featurizer featurizer, graph_featurizer;  ///< the second is for embeddings, which do not depend on descriptors
+  Featurizer part_featurizer;               ///< for parts of a molecule that is already standardised
   std::vector<double> output_scale;
   std::optional<Calibration> calibration;
   std::unique_ptr<const DomainIndex> domain;         ///< for PredictorOptions::domain, else null
@@ -84,6 +66,10 @@ struct Predictor::State {
 
   static FeaturizerOptions without_descriptors(FeaturizerOptions featurizer_options) {
     featurizer_options.descriptors = DescriptorSet::none;
+    return featurizer_options;
+  }
+  static FeaturizerOptions without_standardisation(FeaturizerOptions featurizer_options) {
+    featurizer_options.standardize = Standardize::none;
     return featurizer_options;
   }
   static FeaturizerExtras extras_of(const std::vector<std::shared_ptr<const RunBlend>>& blends, bool domain) {
@@ -102,15 +88,14 @@ struct Predictor::State {
     }
   }
 
-  using Parse = FeaturizeResult (Featurizer::*)(std::string_view) const;
-  std::vector<FeaturizeResult> featurize(std::span<const std::string> texts, Parse parse, bool graphs_only) const {
-    const Featurizer& used = graphs_only ? graph_featurizer : featurizer;
+  std::vector<FeaturizeResult> featurize(std::span<const std::string> texts, InputText input, bool graphs_only) const {
+    const Featurizer& used = graphs_only ? graph_featurizer : input == InputText::parts ? part_featurizer : featurizer;
     std::vector<FeaturizeResult> molecules(texts.size());
     parallel_for(static_cast<std::int64_t>(texts.size()), kMoleculesPerPiece, options.threads,
                  [&](std::int64_t begin, std::int64_t end) {
                    for (std::int64_t i = begin; i < end; ++i) {
                      const auto at = static_cast<std::size_t>(i);
-                     molecules[at] = (used.*parse)(texts[at]);
+                     molecules[at] = input == InputText::mol_block ? used.mol_block(texts[at]) : used.smiles(texts[at]);
                      reject_unsupported(molecules[at]);
                    }
                  });
@@ -166,16 +151,16 @@ struct Predictor::State {
   }
 
   /// `requested` null = no embeddings; else there must be a single run. `embedding_only`: predictions are not used.
-  std::vector<Prediction> predict(std::span<const std::string> texts, std::span<const float> columns, Parse parse,
+  std::vector<Prediction> predict(std::span<const std::string> texts, std::span<const float> columns, InputText input,
                                   const EmbeddingOptions* requested = nullptr, bool embedding_only = false,
                                   std::optional<double> interval = {}) const {
     const double level = interval.value_or(options.interval);
     if (interval) check_interval(calibration, paths, level);
     const DistinctRows distinct(texts, columns, runs[0].config.input_columns().size());
-    const bool with_domain = domain != nullptr && !embedding_only;
+    const bool with_domain = domain != nullptr && !embedding_only && input != InputText::parts;
     const EmbeddingOptions default_embedding;
     const EmbeddingOptions* embedding = with_domain ? &default_embedding : requested;
-    const std::vector<FeaturizeResult> molecules = featurize(distinct.texts, parse, embedding_only);
+    const std::vector<FeaturizeResult> molecules = featurize(distinct.texts, input, embedding_only);
     const std::vector<float> inputs = inputs_of(molecules, distinct.columns);
     const auto outputs = static_cast<std::size_t>(runs[0].config.task.num_outputs());
     const auto channels = static_cast<std::size_t>(runs[0].config.encoder().width);
@@ -238,6 +223,7 @@ struct Predictor::State {
   }
 
   void prepare_explanations() {
+    if (options.explain == ExplainMethod::fragments) return;
     const std::vector<std::string> weights(files.begin(), files.begin() + static_cast<std::ptrdiff_t>(runs.size()));
     if (options.explain == ExplainMethod::rollout) {
       rollouts = std::make_unique<const RolloutExplainer>(weights, options.threads);
@@ -247,10 +233,20 @@ struct Predictor::State {
     std::ranges::copy(explainer->files(), std::back_inserter(files));
   }
   std::vector<Explanation> explain(std::span<const std::string> texts, std::span<const float> columns,
-                                   Parse parse) const {
+                                   InputText input) const {
     if (options.explain == ExplainMethod::none) throw UsageError("explain() requires PredictorOptions::explain");
     const DistinctRows distinct(texts, columns, runs[0].config.input_columns().size());
-    const std::vector<FeaturizeResult> molecules = featurize(distinct.texts, parse, rollouts != nullptr);
+    if (options.explain == ExplainMethod::fragments) {
+      const auto predicted = [this](const auto& rows, const auto& of_rows, InputText kind) {
+        return predict(rows, of_rows, kind, nullptr, false, 0.0);
+      };
+      return distinct.expand(explain_fragments(
+          {distinct.texts, distinct.columns, input == InputText::mol_block},
+          predicted(distinct.texts, distinct.columns, input), featurizer.options(), runs[0].config.task,
+          options.threads,
+          [&](const auto& parts, const auto& of_parts) { return predicted(parts, of_parts, InputText::parts); }));
+    }
+    const std::vector<FeaturizeResult> molecules = featurize(distinct.texts, input, rollouts != nullptr);
     if (rollouts) return distinct.expand(rollouts->explain(molecules));
     return distinct.expand(explainer->explain(
         {molecules, inputs_of(molecules, distinct.columns), partners_of(molecules, distinct.columns)},
@@ -352,7 +348,7 @@ std::span<const std::string> Predictor::input_columns() const { return state_->r
 
 std::vector<Prediction> Predictor::predict(std::span<const std::string> smiles, std::span<const float> columns,
                                            std::optional<double> interval) const {
-  return state_->predict(smiles, columns, &Featurizer::smiles, nullptr, false, interval);
+  return state_->predict(smiles, columns, InputText::smiles, nullptr, false, interval);
 }
 
 Prediction Predictor::predict_one(const std::string& smiles, std::span<const float> columns) const {
@@ -362,39 +358,39 @@ Prediction Predictor::predict_one(const std::string& smiles, std::span<const flo
 std::vector<Prediction> Predictor::predict(std::span<const std::string> smiles, const EmbeddingOptions& embedding,
                                            std::span<const float> columns) const {
   check_embedding(embedding);
-  return state_->predict(smiles, columns, &Featurizer::smiles, &embedding);
+  return state_->predict(smiles, columns, InputText::smiles, &embedding);
 }
 
 std::vector<Prediction> Predictor::predict_mol_blocks(std::span<const std::string> blocks,
                                                       std::span<const float> columns) const {
-  return state_->predict(blocks, columns, &Featurizer::mol_block);
+  return state_->predict(blocks, columns, InputText::mol_block);
 }
 
 std::vector<Prediction> Predictor::predict_mol_blocks(std::span<const std::string> blocks,
                                                       const EmbeddingOptions& embedding,
                                                       std::span<const float> columns) const {
   check_embedding(embedding);
-  return state_->predict(blocks, columns, &Featurizer::mol_block, &embedding);
+  return state_->predict(blocks, columns, InputText::mol_block, &embedding);
 }
 
 std::vector<Explanation> Predictor::explain(std::span<const std::string> smiles, std::span<const float> columns) const {
-  return state_->explain(smiles, columns, &Featurizer::smiles);
+  return state_->explain(smiles, columns, InputText::smiles);
 }
 
 std::vector<Explanation> Predictor::explain_mol_blocks(std::span<const std::string> blocks,
                                                        std::span<const float> columns) const {
-  return state_->explain(blocks, columns, &Featurizer::mol_block);
+  return state_->explain(blocks, columns, InputText::mol_block);
 }
 
 std::vector<Embedding> Predictor::embed(std::span<const std::string> smiles, const EmbeddingOptions& options) const {
   embedding_width(options);
-  return embeddings_of(state_->predict(smiles, {}, &Featurizer::smiles, &options, true));
+  return embeddings_of(state_->predict(smiles, {}, InputText::smiles, &options, true));
 }
 
 std::vector<Embedding> Predictor::embed_mol_blocks(std::span<const std::string> blocks,
                                                    const EmbeddingOptions& options) const {
   embedding_width(options);
-  return embeddings_of(state_->predict(blocks, {}, &Featurizer::mol_block, &options, true));
+  return embeddings_of(state_->predict(blocks, {}, InputText::mol_block, &options, true));
 }
 
 }  // namespace molgraph

@@ -40,8 +40,8 @@ struct PredictorOptions {
   bool calibrate = true;
   double interval = 0;  ///< level of Prediction::low and high, from 0.5 to below 1; 0 = none
   bool domain = false;  ///< whether to fill Prediction::domain, the distance to the training molecules
-  ExplainMethod explain =
-      ExplainMethod::none;  ///< method of explain(); each thread has its own copy of the weights and gradients
+  /// Method of explain(). For `atoms`, each thread has its own copy of the weights and gradients.
+  ExplainMethod explain = ExplainMethod::none;
 };
 
 struct EmbeddingOptions {
@@ -125,8 +125,9 @@ class Predictor {
                                   std::span<const float> columns = {}) const;
   /// Returns embeddings, which do not depend on input columns.
   std::vector<Embedding> embed(std::span<const std::string> smiles, const EmbeddingOptions& options = {}) const;
-  /// Attributions of predictions to atoms by the method PredictorOptions::explain (UsageError if it is none), on the
-  /// CPU in fp32. Takes ten to a hundred times as long as predict() for each target.
+  /// Attributions of predictions to atoms or fragments by the method PredictorOptions::explain (UsageError if it is
+  /// none), on the CPU in fp32. `atoms` takes ten to a hundred times as long as predict() for each target, `fragments`
+  /// about as many times as a molecule has fragments.
   std::vector<Explanation> explain(std::span<const std::string> smiles, std::span<const float> columns = {}) const;
   std::vector<Explanation> explain_mol_blocks(std::span<const std::string> blocks,
                                               std::span<const float> columns = {}) const;

@@ -11,11 +11,11 @@ namespace oc = output_column;
 
 namespace {
 
-constexpr std::array<std::string_view, 11> kExactNames{
-    oc::kNearestDistance, oc::kNearestId, oc::kSimilarity, oc::kDomainId, oc::kDomainSmiles, oc::kPercentile,
-    oc::kElementsSeen,    oc::kRingsSeen, oc::kRollout,    oc::kStatus,   oc::kReason};
-constexpr std::array<std::string_view, 6> kSuffixes{oc::kLow,      oc::kHigh,        oc::kAtoms,
-                                                    oc::kBaseline, oc::kDescriptors, oc::kBlend};
+constexpr std::array<std::string_view, 12> kExactNames{
+    oc::kNearestDistance, oc::kNearestId, oc::kSimilarity, oc::kDomainId,       oc::kDomainSmiles, oc::kPercentile,
+    oc::kElementsSeen,    oc::kRingsSeen, oc::kRollout,    oc::kFragmentOfAtom, oc::kStatus,       oc::kReason};
+constexpr std::array<std::string_view, 7> kSuffixes{oc::kLow,         oc::kHigh,  oc::kAtoms,      oc::kBaseline,
+                                                    oc::kDescriptors, oc::kBlend, oc::kOfFragments};
 constexpr std::string_view kPrediction = oc::kPrediction, kDomain = oc::kDomain;
 
 }  // namespace

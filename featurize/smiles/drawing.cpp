@@ -72,15 +72,10 @@ std::string why_no_drawing() { return {}; }
 
 std::string draw_atoms(std::string_view text, bool is_mol_block, const FeaturizerOptions& featurizer,
                        std::span<const double> values, const std::string& legend) {
-  const bool as_written = !is_mol_block && featurizer.features == Features::molgraph;
-  ParsedMolecule parsed = is_mol_block ? parse_mol_block(text)
-                          : as_written ? parse_smiles_as_written(text)
-                                       : parse_smiles(text);
-  std::string failure = parsed.molecule ? "" : parsed.reason;
-  std::string svg;
+  const ParsedMolecule parsed = standardised_molecule(text, is_mol_block, featurizer);
+  std::string failure = parsed.reason, svg;
   if (failure.empty())
     failure = reason_of_failure([&] {
-      standardise(parsed.molecule, featurizer.standardize, as_written ? StereoMarks::as_written : StereoMarks::cleaned);
       if (parsed.molecule->getNumAtoms() != values.size()) return;
       const std::lock_guard lock(drawing());
       svg = draw(*parsed.molecule, values, legend);

@@ -57,4 +57,17 @@ void standardise(std::unique_ptr<RDKit::RWMol>& molecule, Standardize standardiz
   if (marks == StereoMarks::cleaned) RDKit::MolOps::assignStereochemistry(*molecule, clean, again);
 }
 
+ParsedMolecule standardised_molecule(std::string_view text, bool is_mol_block, const FeaturizerOptions& options) {
+  const bool as_written = !is_mol_block && options.features == Features::molgraph;
+  ParsedMolecule parsed = is_mol_block ? parse_mol_block(text)
+                          : as_written ? parse_smiles_as_written(text)
+                                       : parse_smiles(text);
+  if (!parsed.molecule) return parsed;
+  parsed.reason = reason_of_failure([&] {
+    standardise(parsed.molecule, options.standardize, as_written ? StereoMarks::as_written : StereoMarks::cleaned);
+  });
+  if (!parsed.reason.empty()) parsed.molecule.reset();
+  return parsed;
+}
+
 }  // namespace molgraph

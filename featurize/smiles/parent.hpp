@@ -6,8 +6,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <string_view>
 
 #include "featurize/graph/featurizer_options.hpp"
+#include "featurize/smiles/molecule.hpp"
 
 namespace molgraph {
 
@@ -23,5 +25,9 @@ enum class StereoMarks : std::uint8_t { cleaned, as_written };
 /// the same way, give equal results. Bonds to metals stay as written. Thread-safe. Throws RDKit's exceptions if no
 /// valid molecule remains, for example for [CH5+].
 void standardise(std::unique_ptr<RDKit::RWMol>& molecule, Standardize standardize, StereoMarks marks);
+
+/// Returns the molecule as Featurizer sees it, with the same order of atoms, or the reason why there is none.
+/// Thread-safe.
+ParsedMolecule standardised_molecule(std::string_view text, bool is_mol_block, const FeaturizerOptions& options);
 
 }  // namespace molgraph

@@ -1,6 +1,7 @@
 // The SMILES library of a build without RDKit. Functions that need chemistry throw FileError.
 #include "featurize/graph/error.hpp"
 #include "featurize/smiles/chemistry.hpp"
+#include "featurize/smiles/fragments.hpp"
 #include "featurize/smiles/row_status.hpp"
 #include "featurize/smiles/smiles.hpp"
 
@@ -21,6 +22,7 @@ std::string canonical_smiles(std::string_view smiles, Standardize) { return std:
 std::string smiles_of_mol_block(std::string_view) { no_rdkit(); }
 std::string murcko_scaffold(std::string_view, Standardize) { no_rdkit(); }
 PenalizedLogP penalized_logp(std::string_view) { no_rdkit(); }
+MoleculeFragments murcko_fragments(std::string_view, bool, const FeaturizerOptions&) { no_rdkit(); }
 
 std::string_view to_string(RowStatus status) { return row_status_word(status); }
 std::string rdkit_version() { return {}; }

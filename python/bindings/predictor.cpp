@@ -37,9 +37,10 @@ PredictorOptions options_of(const std::string& precision, int gpu, int max_atoms
           .calibrate = calibrate,
           .interval = interval,
           .domain = domain,
-          .explain = explain == "atoms"     ? ExplainMethod::atoms
-                     : explain == "rollout" ? ExplainMethod::rollout
-                                            : ExplainMethod::none};
+          .explain = explain == "atoms"       ? ExplainMethod::atoms
+                     : explain == "fragments" ? ExplainMethod::fragments
+                     : explain == "rollout"   ? ExplainMethod::rollout
+                                              : ExplainMethod::none};
 }
 
 /// Status and reason of each row.
@@ -156,7 +157,8 @@ class CorePredictor {
     return all;
   }
 
-  /// Returns atoms [atoms of all rows, targets] (rollout: [atoms, 1]) with the row's first atom in offset [n + 1], and
+  /// Returns atoms [atoms of all rows, targets] (rollout: [atoms, 1]; fragments: the contribution of the atom's
+  /// fragment, with its number in fragment [atoms of all rows]) with the row's first atom in offset [n + 1], and
   /// baseline, descriptors, blend, prediction, error and complete [n, targets], NaN or 0 for rows that are not ok.
   nb::dict explain(const Texts& texts, const std::optional<Columns>& measured) const {
     const std::size_t rows = texts.size(), targets = predictor_.task().names.size();
@@ -171,10 +173,14 @@ class CorePredictor {
     std::vector<std::uint8_t> complete(rows * targets);
     std::vector<std::int64_t> offset{0};
     std::vector<double> atoms, rollout, sums[5];
+    std::vector<std::int64_t> fragment;
     for (auto& sum : sums) sum.assign(rows * targets, kNaN);
     for (std::size_t row = 0; row < rows; ++row) {
       Explanation& one = all[row];
       statuses.set(row, one);
+      fragment.insert(fragment.end(), one.fragment.begin(), one.fragment.end());
+      for (TargetExplanation& target : one.targets)
+        for (const int f : one.fragment) target.atoms.push_back(target.fragments[static_cast<std::size_t>(f)]);
       const std::size_t count = one.targets.empty() ? one.rollout.size() : one.targets[0].atoms.size();
       for (std::size_t atom = 0; atom < count; ++atom)
         for (const TargetExplanation& target : one.targets) atoms.push_back(target.atoms[atom]);
@@ -182,16 +188,19 @@ class CorePredictor {
       offset.push_back(offset.back() + static_cast<std::int64_t>(count));
       for (std::size_t t = 0; t < one.targets.size(); ++t) {
         const TargetExplanation& target = one.targets[t];
-        const double values[] = {target.baseline, target.descriptors, target.blend, target.prediction, target.error};
-        for (std::size_t k = 0; k < std::size(sums); ++k) sums[k][row * targets + t] = values[k];
+        const double values[] = {target.prediction, target.baseline, target.descriptors, target.blend, target.error};
+        const std::size_t known = one.fragment.empty() ? std::size(sums) : 1;
+        for (std::size_t k = 0; k < known; ++k) sums[k][row * targets + t] = values[k];
         complete[row * targets + t] = target.complete;
       }
     }
     nb::dict result;
     const std::size_t width = rollout.empty() ? targets : 1, count = static_cast<std::size_t>(offset.back());
     result["atoms"] = array_of(std::move(rollout.empty() ? atoms : rollout), {count, width});
+    const std::size_t in_fragments = fragment.size();
+    result["fragment"] = array_of(std::move(fragment), {in_fragments});
     result["offset"] = array_of(std::move(offset), {rows + 1});
-    const char* const names[] = {"baseline", "descriptors", "blend", "prediction", "error"};
+    const char* const names[] = {"prediction", "baseline", "descriptors", "blend", "error"};
     for (std::size_t k = 0; k < std::size(sums); ++k) result[names[k]] = array_of(std::move(sums[k]), {rows, targets});
     result["complete"] = array_of(std::move(complete), {rows, targets});
     result["status"] = array_of(std::move(statuses.status), {rows});

@@ -124,14 +124,18 @@ class Embeddings:
 
 @dataclass(frozen=True)
 class Explanations:
-    """Contributions of atoms to the predictions for n molecules, in input order (docs/reference/explanation.md).
+    """Contributions of atoms or fragments to the predictions for n molecules, in input order
+    (docs/reference/explanation.md).
 
     For the method "atoms", prediction = baseline + the atoms' sum + descriptors + blend, in the target's unit, for
-    logarithmic targets (:attr:`Task.logarithmic`) in log10 units, for classes in logits. Numbers are
-    NaN if ``status`` is not "ok", and for the method "rollout".
+    logarithmic targets (:attr:`Task.logarithmic`) in log10 units, for classes in logits. For the method "fragments",
+    ``atoms`` has the contribution of the atom's fragment: the prediction minus that of the molecule without it (NaN if
+    nothing is left), and only ``prediction`` is set besides. Numbers are NaN if ``status`` is not "ok", and for the
+    method "rollout".
     """
 
     atoms: List[np.ndarray]  #: [n] arrays [atoms, targets], in the order of the SMILES; "rollout": [atoms, 1], sum 1
+    fragment: List[np.ndarray]  #: [n] arrays [atoms]: number of the atom's fragment; empty for other methods
     baseline: np.ndarray  #: [n, targets] prediction if each atom is the mean atom of the training set
     descriptors: np.ndarray  #: [n, targets] contribution of the head's numeric inputs
     blend: np.ndarray  #: [n, targets] contribution of the trees and the Gaussian process
@@ -220,20 +224,23 @@ class Predictor:
         return Embeddings(all_parts["values"], _WORDS[all_parts["status"]], all_parts["reason"])
 
     def explain(self, smiles: Iterable[Any], columns: Any = None, method: str = "atoms") -> Explanations:
-        """Attributes predictions to atoms, on the CPU in fp32. ``method``: "atoms" (integrated gradients) or "rollout"
-        (attention rollout). Takes ten to a hundred times as long as :meth:`predict`. ``columns`` as there. The first
-        call of a method reads the run again.
+        """Attributes predictions to atoms or fragments, on the CPU in fp32. ``method``: "atoms" (integrated gradients),
+        "fragments" (change of the prediction without each ring system, linker and side chain) or "rollout" (attention
+        rollout). "atoms" takes ten to a hundred times as long as :meth:`predict`. ``columns`` as there. The first call
+        of a method reads the run again.
 
         Raises UsageError for "atoms" if the run has no mean atom (imported and pre-trained runs).
         """
-        if method not in ("atoms", "rollout"):
-            raise _core.UsageError(f"method: {method!r}: must be 'atoms' or 'rollout'")
+        if method not in ("atoms", "fragments", "rollout"):
+            raise _core.UsageError(f"method: {method!r}: must be 'atoms', 'fragments' or 'rollout'")
         if method not in self._explainers:
             self._explainers[method] = _core.Predictor(**self._options, precision="fp32", gpu=-1, interval=0,
                                                        domain=False, explain=method)
         parts = self._explainers[method].explain(texts_of(smiles), self._numbers(columns))
-        atoms = np.split(parts.pop("atoms"), parts.pop("offset")[1:])[:-1]
-        return Explanations(atoms, **{**parts, "status": _WORDS[parts["status"]],
+        offset = parts.pop("offset")[1:]
+        atoms = np.split(parts.pop("atoms"), offset)[:-1]
+        fragment = np.split(parts.pop("fragment"), offset if method == "fragments" else 0 * offset)[:-1]
+        return Explanations(atoms, fragment, **{**parts, "status": _WORDS[parts["status"]],
                                       "complete": parts["complete"].astype(bool)})
 
     @property

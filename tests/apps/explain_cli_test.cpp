@@ -216,6 +216,30 @@ TEST_F(ExplainCli, DrawsAPictureOfEachRow) {
   EXPECT_FALSE(scratch.exists("x.csv") || scratch.exists("new"));
 }
 
+TEST_F(ExplainCli, FragmentsAreColumnsAndPictures) {
+  train("t.csv -o R");
+  scratch.write("f.csv", "smiles\nOCc1ccccc1\nnot one\nCCO\nc1ccccc1\n");
+  ASSERT_EQ(run("molgraph-score -m R -i f.csv -o out.csv --explain fragments --draw pictures").code, 0);
+  const std::vector<Row> all = rows("out.csv");
+  EXPECT_EQ(all[0].at("fragment_of_atom"), "0 0 1 1 1 1 1 1");
+  EXPECT_EQ(all[1].at("fragment_of_atom") + all[1].at("y_fragments"), "");
+  EXPECT_EQ(all[2].at("y_fragments"), "nan");
+  std::vector<double> changes;
+  std::istringstream numbers(all[0].at("y_fragments"));
+  for (double one = 0; numbers >> one;) changes.push_back(one);
+  ASSERT_EQ(changes.size(), 2u);
+  EXPECT_NEAR(changes[0], number(all[0], "y_pred") - number(all[3], "y_pred"), kRounding);
+  const std::string picture = scratch.read("pictures/1.svg");
+  const double largest = std::abs(changes[0]) > std::abs(changes[1]) ? changes[0] : changes[1];
+  EXPECT_THAT(picture, HasSubstr(largest > 0 ? "#E69F00" : "#0072B2"));
+  ASSERT_EQ(run("molgraph-score -m R -i f.csv -o more.csv --explain fragments --domain --interval 0.9").code, 0);
+  EXPECT_EQ(rows("more.csv")[0].at("y_fragments"), all[0].at("y_fragments"));
+  ASSERT_EQ(run("molgraph-score -m R -i f.csv -o out.jsonl --explain fragments").code, 0);
+  const auto row = nlohmann::json::parse(lines_of(scratch.read("out.jsonl")).at(2));
+  EXPECT_EQ(row.at("fragment_of_atom"), nlohmann::json({0, 0, 0}));
+  EXPECT_TRUE(row.at("y_fragments").at(0).is_null());
+}
+
 TEST_F(ExplainCli, InterruptedOutputResumes) {
   train("t.csv -o R --descriptors none");
   std::string many = "smiles\n";

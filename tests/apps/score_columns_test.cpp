@@ -11,13 +11,14 @@ namespace {
 
 std::vector<std::string> header_of(const std::vector<std::string>& input, const Task& task) {
   const DomainLabels labels;
-  const ScoreColumns all{.runs = 2,
-                         .individual = true,
-                         .interval = true,
-                         .nearest = true,
-                         .domain = true,
-                         .domain_labels = &labels,
-                         .explain = {.atoms = true, .rollout = true, .descriptors = true, .blend = true}};
+  const ScoreColumns all{
+      .runs = 2,
+      .individual = true,
+      .interval = true,
+      .nearest = true,
+      .domain = true,
+      .domain_labels = &labels,
+      .explain = {.atoms = true, .fragments = true, .rollout = true, .descriptors = true, .blend = true}};
   const ScoreTable table(input, task, std::vector<double>(static_cast<std::size_t>(task.num_outputs()), 1.0), all,
                          RowFormat::csv);
   std::vector<std::string> columns;

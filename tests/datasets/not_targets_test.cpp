@@ -271,9 +271,10 @@ TEST_F(NotTargetsTest, CommasMaySeparateThousands) {
 TEST(OutputColumns, AreRecognisedNextToTheirPrediction) {
   const Cells columns{"smiles", "Y_pred", "y_low", "dose_low", "y_std_a"};
   const OutputColumns outputs(columns);
-  for (const char* name : {"y_pred", "y_low", "Y_HIGH", "y_std_a", "y_atoms", "domain_y", "rollout", "molgraph_y_low"})
+  for (const char* name : {"y_pred", "y_low", "Y_HIGH", "y_std_a", "y_atoms", "y_fragments", "domain_y", "rollout",
+                           "fragment_of_atom", "molgraph_y_low"})
     EXPECT_TRUE(outputs.contains(name)) << name;
-  for (const char* name : {"y", "dose_low", "dose_std_a", "domain_z", "smiles", "atoms"})
+  for (const char* name : {"y", "dose_low", "dose_std_a", "domain_z", "smiles", "atoms", "fragments"})
     EXPECT_FALSE(outputs.contains(name)) << name;
 }
 

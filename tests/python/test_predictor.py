@@ -209,7 +209,13 @@ def test_explanations_equal_molgraph_score(run, predictor, tmp_path):
     assert [one.shape for one in rollout.atoms] == [(3, 1), (8, 1), (0, 1), (6, 1)]
     assert np.isclose(rollout.atoms[1].sum(), 1) and (rollout.atoms[1] > 0).all()
     assert predictor.explain([]).atoms == []
-    with pytest.raises(molgraph.UsageError, match="must be 'atoms' or 'rollout'"):
+    parts = predictor.explain(["OCc1ccccc1", "bad(", "CCO"], method="fragments")
+    assert [one.tolist() for one in parts.fragment] == [[0, 0, 1, 1, 1, 1, 1, 1], [], [0, 0, 0]]
+    whole, without = predictor.predict(["OCc1ccccc1", "c1ccccc1"]).values[:, 0]
+    assert np.allclose(parts.atoms[0][:2, 0], whole - without) and len(np.unique(parts.atoms[0])) == 2
+    assert np.isclose(parts.prediction[0, 0], whole) and np.isnan(parts.baseline).all() and np.isnan(parts.atoms[2]).all()
+    assert [len(one) for one in found.fragment] == [0, 0, 0, 0]
+    with pytest.raises(molgraph.UsageError, match="must be 'atoms', 'fragments' or 'rollout'"):
         predictor.explain(smiles, method="lime")
 
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 
 #include "apps/programs/shell/output_file.hpp"
 #include "datasets/system/text.hpp"
@@ -49,6 +50,7 @@ std::vector<NewColumn> output_columns(const Task& task, const ScoreColumns& show
     if (shown.explain.atoms) add(target + oc::kAtoms, false, true), add(target + oc::kBaseline);
     if (shown.explain.descriptors) add(target + oc::kDescriptors);
     if (shown.explain.blend) add(target + oc::kBlend);
+    if (shown.explain.fragments) add(target + oc::kOfFragments, false, true);
   }
   if (shown.nearest) add(oc::kNearestDistance), add(oc::kNearestId, false);
   if (shown.domain) {
@@ -61,6 +63,7 @@ std::vector<NewColumn> output_columns(const Task& task, const ScoreColumns& show
     add(oc::kElementsSeen, false), add(oc::kRingsSeen, false);
   }
   if (shown.explain.rollout) add(oc::kRollout, false, true);
+  if (shown.explain.fragments) add(oc::kFragmentOfAtom, false, true);
   add(oc::kStatus, false), add(oc::kReason, false);
   return columns;
 }
@@ -72,10 +75,13 @@ std::string numbers_text(const std::vector<double>& values) {
   return text;
 }
 
-/// Converts numbers separated by blanks to a JSON list.
-std::string list_text(std::string numbers) {
-  std::ranges::replace(numbers, ' ', ',');
-  return "[" + numbers + "]";
+/// Converts numbers separated by blanks to a JSON list. Numbers that are not finite become null.
+std::string list_text(const std::string& numbers) {
+  std::istringstream words(numbers);
+  std::string list;
+  for (std::string word; words >> word;)
+    list += (list.empty() ? "" : ",") + (word.find_first_of("ain") == std::string::npos ? word : "null");
+  return "[" + list + "]";
 }
 
 /// The cells, quoted if necessary, and a line end.
@@ -179,6 +185,7 @@ void ScoreTable::append(const TableRow& row, const ScoredRow& scored, std::strin
       append_target(t, scored, cells);
       const std::size_t output = task_.kind == TaskKind::multiclass ? t * static_cast<std::size_t>(task_.classes) : t;
       if (shown_.explain.atoms) append_explanation(scored.explanation.targets[t], output_scale_[output], cells);
+      if (shown_.explain.fragments) cells.push_back(numbers_text(scored.explanation.targets[t].fragments));
     }
     if (shown_.nearest) {
       cells.push_back(number_text(static_cast<float>(scored.nearest_distance)));
@@ -186,6 +193,8 @@ void ScoreTable::append(const TableRow& row, const ScoredRow& scored, std::strin
     }
     if (shown_.domain) append_domain(*scored.domain, cells);
     if (shown_.explain.rollout) cells.push_back(numbers_text(scored.explanation.rollout));
+    if (shown_.explain.fragments)
+      cells.push_back(numbers_text({scored.explanation.fragment.begin(), scored.explanation.fragment.end()}));
   }
   cells.resize(columns_.size() + added_.size() - 2);
   cells.emplace_back(to_string(scored.status));

@@ -33,6 +33,7 @@ struct ScoredRow : Prediction {
 /// Columns for explanations.
 struct ExplainColumns {
   bool atoms = false;                       ///< atoms and baseline
+  bool fragments = false;                   ///< of each target, and fragment_of_atom before the status
   bool rollout = false;                     ///< before the status
   bool descriptors = false, blend = false;  ///< for models with these components
 };
@@ -52,11 +53,11 @@ struct ScoreColumns {
 /// - for every target T: T_pred (multiclass: the class), T_prob_CLASS (multiclass only); with several runs T_std
 ///   (multiclass: T_std_CLASS); with `interval`, for regression, T_low and T_high; with `individual` T_pred_RUN
 ///   (multiclass: T_prob_CLASS_RUN); explanations T_atoms (numbers separated by blanks, in JSON a list), T_baseline,
-///   T_descriptors and T_blend
+///   T_descriptors and T_blend, or T_fragments (a list)
 /// - nearest_distance and nearest_id
 /// - domain_similarity; with labels domain_id, domain_smiles and domain_T for every target; domain_percentile,
 ///   domain_elements_seen and domain_rings_seen (yes or no)
-/// - rollout, status and reason
+/// - rollout or fragment_of_atom (lists), status and reason
 /// A name that is already used by an input column or an earlier new column gets the prefix molgraph_. In JSON lines,
 /// input cells and classes are strings, and the model's numbers are numbers.
 class ScoreTable {

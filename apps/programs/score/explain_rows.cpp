@@ -44,6 +44,16 @@ std::string legend_of(const std::string& name, const TargetExplanation& target) 
   return text;
 }
 
+/// The contribution of each atom's fragment; 0 if it is not defined.
+std::vector<double> values_of_fragments(const Explanation& explanation, const TargetExplanation& target) {
+  std::vector<double> values;
+  for (const int fragment : explanation.fragment) {
+    const double value = target.fragments[static_cast<std::size_t>(fragment)];
+    values.push_back(std::isnan(value) ? 0 : value);
+  }
+  return values;
+}
+
 }  // namespace
 
 BatchOptions explained_batch(BatchOptions batch) {
@@ -52,12 +62,16 @@ BatchOptions explained_batch(BatchOptions batch) {
 }
 
 ExplainMethod explain_method(const std::string& word) {
-  return word.empty() ? ExplainMethod::none : word == "rollout" ? ExplainMethod::rollout : ExplainMethod::atoms;
+  return word.empty()          ? ExplainMethod::none
+         : word == "rollout"   ? ExplainMethod::rollout
+         : word == "fragments" ? ExplainMethod::fragments
+                               : ExplainMethod::atoms;
 }
 
 ExplainColumns explained_columns(const Predictor& predictor, ExplainMethod method) {
   if (method == ExplainMethod::none) return {};
   if (method == ExplainMethod::rollout) return {.rollout = true};
+  if (method == ExplainMethod::fragments) return {.fragments = true};
   return {.atoms = true, .descriptors = predictor.reads_inputs(), .blend = predictor.is_blend()};
 }
 
@@ -81,15 +95,15 @@ void explain_rows(const Predictor& predictor, const RowWindow& window, const std
 }
 
 Pictures::Pictures(const ScoreOptions& options, const Predictor& predictor)
-    : folder_(options.draw), rollout_(explain_method(options.explain) == ExplainMethod::rollout),
-      featurizer_(predictor.featurizer()) {
+    : folder_(options.draw), method_(explain_method(options.explain)), featurizer_(predictor.featurizer()) {
+  const bool rollout = method_ == ExplainMethod::rollout;
   if (folder_.empty()) {
     if (!options.draw_target.empty()) throw UsageError("--draw-target needs --draw");
     return;
   }
   if (options.explain.empty()) throw UsageError("--draw draws explanations and needs --explain");
-  if (rollout_ && !options.draw_target.empty())
-    throw UsageError("--draw-target: attention rollout does not refer to a target; use --explain atoms");
+  if (rollout && !options.draw_target.empty())
+    throw UsageError("--draw-target: attention rollout does not refer to a target; use --explain atoms or fragments");
   if (const std::string reason = why_no_drawing(); !reason.empty()) throw UsageError("--draw: " + reason);
   const std::vector<std::string>& names = predictor.task().names;
   if (!options.draw_target.empty()) {
@@ -98,7 +112,7 @@ Pictures::Pictures(const ScoreOptions& options, const Predictor& predictor)
       throw UsageError("--draw-target " + options.draw_target + ": the targets are " + list_of(names));
     target_ = static_cast<std::size_t>(found - names.begin());
   }
-  name_ = rollout_ ? "attention rollout" : predictor.task().model_name(target_);
+  name_ = rollout ? "attention rollout" : predictor.task().model_name(target_);
   std::error_code error;
   const bool exists = fs::exists(folder_, error);
   if (exists && !options.batch.resume && !(fs::is_directory(folder_, error) && fs::is_empty(folder_, error)))
@@ -113,9 +127,15 @@ void Pictures::draw(const RowWindows& windows, const RowWindow& window, const st
     if (number > kMaxPictures) return;
     if (rows[i].status != RowStatus::ok) continue;
     const Explanation& explanation = rows[i].explanation;
-    const std::string svg = draw_atoms(window.molecules[i], window.mol_blocks, featurizer_,
-                                       rollout_ ? explanation.rollout : explanation.targets[target_].atoms,
-                                       rollout_ ? name_ : legend_of(name_, explanation.targets[target_]));
+    std::vector<double> values = explanation.rollout;
+    std::string legend = name_;
+    if (method_ != ExplainMethod::rollout) {
+      const TargetExplanation& target = explanation.targets[target_];
+      const bool fragments = method_ == ExplainMethod::fragments;
+      values = fragments ? values_of_fragments(explanation, target) : target.atoms;
+      legend = fragments ? name_ + " " + sensible_number(target.prediction) + "; fragments" : legend_of(name_, target);
+    }
+    const std::string svg = draw_atoms(window.molecules[i], window.mol_blocks, featurizer_, values, legend);
     write_file_atomically((fs::path(folder_) / picture_name(number, windows.id(window, i))).string(), svg);
   }
 }

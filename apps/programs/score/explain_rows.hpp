@@ -9,7 +9,7 @@
 
 namespace molgraph {
 
-/// The method of --explain: atoms or rollout; "" = none.
+/// The method of --explain: atoms, fragments or rollout; "" = none.
 ExplainMethod explain_method(const std::string& word);
 
 /// The options with smaller windows, so that a signal does not wait long for the end of a window.
@@ -39,7 +39,7 @@ class Pictures {
   std::string folder_;
   std::size_t target_ = 0;
   std::string name_;  ///< target, or "attention rollout"
-  bool rollout_ = false;
+  ExplainMethod method_ = ExplainMethod::none;
   FeaturizerOptions featurizer_;
 };
 

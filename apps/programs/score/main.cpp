@@ -41,8 +41,10 @@ ScoreOptions parse(const std::vector<std::string>& arguments) {
   choose(app.add_option("--explain", options.explain,
                         "Explain predictions: atoms adds <target>_atoms, a contribution per atom in the unit of the "
                         "target (log10 if the model learned logarithms), and <target>_baseline, to which they add; "
-                        "rollout adds attention rollout, without sign and unit; see docs/reference/explanation.md"),
-         {"atoms", "rollout"});
+                        "fragments adds <target>_fragments, the change of the prediction without each ring system, "
+                        "linker and side chain; rollout adds attention rollout, without sign and unit; see "
+                        "docs/reference/explanation.md"),
+         {"atoms", "fragments", "rollout"});
   app.add_option("--draw", options.draw,
                  "New folder for drawings of the explanations, ROW.svg or ROW-ID.svg, of the first 10,000 rows")
       ->type_name("DIR");

@@ -16,7 +16,7 @@ struct ScoreOptions {
   bool calibrate = true;
   double interval = 0;            ///< coverage; 0 = no columns
   bool domain = false;            ///< columns domain_...
-  std::string explain;            ///< "atoms" or "rollout"; "" = no columns
+  std::string explain;            ///< "atoms", "fragments" or "rollout"; "" = no columns
   std::string draw, draw_target;  ///< folder for drawings, "" = none; target to draw, "" = the first
 };
 
