@@ -134,13 +134,14 @@ class KernelCall {
     return y;
   }
 
-  /// [query, key, step] to [key, step, query].
+  /// [query, key, step] to [key, group, query, 4] (MoleculeArrays::pair_walks).
   std::vector<float> walks_by_key() const {
-    std::vector<float> y(c_.walks.size());
+    const std::size_t groups = (c_.steps + 3) / 4;
+    std::vector<float> y(c_.walks.empty() ? 0 : 4 * groups * n_ * n_);
     for (std::size_t i = 0; i < n_ && !y.empty(); ++i)
       for (std::size_t j = 0; j < n_; ++j)
         for (std::size_t t = 0; t < c_.steps; ++t)
-          y[(j * c_.steps + t) * n_ + i] = c_.walks[c_.pair(i, j) * c_.steps + t];
+          y[4 * ((j * groups + t / 4) * n_ + i) + t % 4] = c_.walks[c_.pair(i, j) * c_.steps + t];
     return y;
   }
 

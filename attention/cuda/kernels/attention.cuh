@@ -13,61 +13,100 @@
 namespace molgraph::cuda {
 
 /// Task of a group of lanes: a molecule, a head and the arrays. `Walks`: with the part in attention_walks.cuh; a
-/// compile-time constant, so that other models do no extra work.
-template <class E, int Lanes, bool Walks>
+/// compile-time constant, so that other models do no extra work. `Line`: GroupArrays::line, or 0 for any.
+template <class E, int Lanes, bool Walks, int Line>
 struct GroupTask {
   static constexpr int kLanes = Lanes, kScoreLine = score_line(Lanes);
   const Attention<E>& p;
   const int number;  ///< of the molecule in the batch
   const Molecule m;  // a copy, which stays in registers: stores could change the original
-  int head, lane, n, d, line, key_line;
+  int head, lane, n, d, channels, key_line;
+  LineLength<Line> line;
+  std::int64_t first_pair;  ///< of this head in pair_bias and pair_gate
   GroupArrays at;
   float* base;
   const std::uint16_t* relation;
 
   __device__ __forceinline__ GroupTask(const Attention<E>& attention, int task, const GroupArrays& arrays, float* first)
       : p(attention), number(p.chosen[task / p.heads]), m(p.molecules[number]), head(task % p.heads),
-        lane(static_cast<int>(threadIdx.x % Lanes)), n(m.tokens), d(attention.width), line(arrays.line),
-        key_line(arrays.key_line), at(arrays), base(first), relation(attention.relation + m.pair_at) {}
+        lane(static_cast<int>(threadIdx.x % Lanes)), n(m.tokens), d(attention.width), channels(attention.heads * d),
+        key_line(arrays.key_line), line(arrays.line), first_pair(m.pair * attention.heads + head * n * n), at(arrays),
+        base(first), relation(attention.relation + m.pair_at) {}
 
   /// Barrier of the group.
   __device__ __forceinline__ static void sync() {
     __syncwarp(Lanes == 32 ? 0xFFFFFFFFu : 0xFFFFu << (threadIdx.x & 16));
   }
-  __device__ __forceinline__ int inner() const { return p.heads * d; }
+  __device__ __forceinline__ int inner() const { return channels; }
   /// Relation of query i and key j; key_relation_of(): that of the key term.
   __device__ __forceinline__ int relation_of(int i, int j) const { return relation[j * n + i]; }
   __device__ __forceinline__ int key_relation_of(int i, int j) const {
     return p.reversed ? relation[i * n + j] : relation[j * n + i];
   }
   __device__ __forceinline__ std::int64_t pair_at(int i, int j) const {  // index in pair_bias and pair_gate
-    return m.pair * p.heads + (static_cast<std::int64_t>(head) * n + j) * n + i;
+    return first_pair + j * n + i;
   }
   __device__ __forceinline__ bool forbidden(int i, int j) const {
     return p.forbidden != nullptr && p.forbidden[m.pair_at + j * n + i] != 0;
   }
 
-  /// Loads the rows [n, line] of this head from [tokens, stride], zero beyond the width.
-  __device__ __forceinline__ void load_rows(const E* from, std::int64_t stride, float* to) const {
-    for (int e = lane; e < n * line; e += kLanes) {
-      const int i = e / line, c = e % line;
-      to[e] = c < d ? to_float(from[(m.token + i) * stride + head * d + c]) : 0.0f;
+  /// load_then_store() of the lane's share of `count` elements.
+  template <class Load, class Store>
+  __device__ __forceinline__ void each_element(int count, const Load& load, const Store& store) const {
+    load_then_store<4>(lane, kLanes, count, load, store);
+  }
+  /// sum_then_store() of the lane's share of `count` elements.
+  template <class Load, class Term, class Store>
+  __device__ __forceinline__ void each_sum(int count, int terms, float factor, const Load& load, const Term& term,
+                                           const Store& store) const {
+    sum_then_store<4>(lane, kLanes, count, terms, factor, load, term, store);
+  }
+  /// to[j*kScoreLine] (+)= value(j) for all keys j.
+  template <class Value>
+  __device__ __forceinline__ void set_keys(float* to, bool overwrite, const Value& value) const {
+    load_then_store<4>(
+        0, 1, n, [&](int j) { return overwrite ? value(j) : to[j * kScoreLine] + value(j); },
+        [&](int j, float x) { to[j * kScoreLine] = x; });
+  }
+  /// Calls part(keys, count) for groups of kTogether keys: keys[u] = first + u, for u from `count` on the last key.
+  template <class Part>
+  __device__ __forceinline__ void in_groups(const Part& part) const {
+#pragma unroll 1
+    for (int first = 0; first < n; first += kTogether) {
+      int keys[kTogether];
+#pragma unroll
+      for (int u = 0; u < kTogether; ++u) keys[u] = first + u < n ? first + u : n - 1;
+      part(keys, n - first < kTogether ? n - first : kTogether);
     }
   }
+
+  /// Loads the rows [n, line] of this head from [tokens, stride], zero beyond the width.
+  __device__ __forceinline__ void load_rows(const E* from, std::int64_t stride, float* to) const {
+    each_element(
+        n * line,
+        [&](int e) {
+          const int i = e / line, c = e % line;
+          return c < d ? to_float(from[(m.token + i) * stride + head * d + c]) : 0.0f;
+        },
+        [&](int e, float value) { to[e] = value; });
+  }
   __device__ __forceinline__ void load_relation_rows(const TableRows& tables, float* to) const {
-    for (int e = lane; e < m.relations * line; e += kLanes) {
-      const int c = e % line, channel = head * d + c;
-      const std::uint32_t classes = p.classes[m.relation_at + e / line];
-      float value = 0;
-      if (c < d) {
-        if (tables.topology != nullptr)
-          value += tables.topology[static_cast<std::int64_t>(topology_of(classes)) * inner() + channel];
-        if (tables.edge != nullptr)
-          value += tables.edge[static_cast<std::int64_t>(edge_of(classes)) * inner() + channel];
-        if (tables.all != nullptr) value += tables.all[channel];
-      }
-      to[e] = value;
-    }
+    each_element(
+        m.relations * line,
+        [&](int e) {
+          const int c = e % line, channel = head * d + c;
+          const std::uint32_t classes = p.classes[m.relation_at + e / line];
+          float value = 0;
+          if (c < d) {
+            if (tables.topology != nullptr)
+              value += tables.topology[static_cast<std::int64_t>(topology_of(classes)) * inner() + channel];
+            if (tables.edge != nullptr)
+              value += tables.edge[static_cast<std::int64_t>(edge_of(classes)) * inner() + channel];
+            if (tables.all != nullptr) value += tables.all[channel];
+          }
+          return value;
+        },
+        [&](int e, float value) { to[e] = value; });
   }
   /// The block of draws that contains the first weight of this head.
   __device__ __forceinline__ std::uint32_t first_draw() const { return static_cast<std::uint32_t>(head * n * n) / 8; }
@@ -75,6 +114,7 @@ struct GroupTask {
   __device__ __forceinline__ void draw_kept() const {
     auto* kept = reinterpret_cast<std::uint8_t*>(base + at.kept);
     const std::uint32_t first = first_draw(), last = (static_cast<std::uint32_t>((head + 1) * n * n) + 7) / 8;
+#pragma unroll 1
     for (std::uint32_t block = first + static_cast<std::uint32_t>(lane); block < last; block += kLanes) {
       kept[block - first] = static_cast<std::uint8_t>(kept_block(p.dropout, m.row, block));
     }
@@ -95,6 +135,7 @@ struct GroupTask {
     if (t.query.any()) load_relation_rows(t.query, base + at.query_rows);
     if (t.key.any()) load_relation_rows(t.key, base + at.key_rows);
     if (t.value.any()) load_relation_rows(t.value, base + at.value_rows);
+#pragma unroll 1
     for (int r = lane; r < m.relations; r += kLanes) {
       const std::uint32_t topology = topology_of(p.classes[m.relation_at + r]);
       if (t.bias != nullptr) base[at.bias + r] = t.bias[topology * p.heads + head];
@@ -104,17 +145,19 @@ struct GroupTask {
     sync();
     if constexpr (Walks) load_walk_rows(*this);
     if (!t.key.any() || p.key_by_row) return;
-    for (int e = lane; e < m.relations * n; e += kLanes) {  // by_key[r, j] = alpha k_j . key row r
-      const int r = e / n, j = e % n;
-      float sum = 0;
-      for (int c = 0; c < line; ++c) sum += base[at.k + j * line + c] * base[at.key_rows + r * line + c];
-      base[at.by_key + r * key_line + j] = p.scale * sum;
-    }
+#pragma unroll 1
+    for (int j = lane; j < n; j += kLanes)  // by_key[r, j] = alpha k_j . key row r
+      in_parts([&]<int U>(int c) {
+        float k[U];
+        load_part(base + at.k + j * line + c, k);
+        add_products(k, base + at.key_rows, m.relations, p.scale, c, c == 0, base + at.by_key + j, key_line);
+      });
   }
 
   /// Calls part<U>(first channel) over the head's width, U channels at a time.
   template <class Part>
   __device__ __forceinline__ void in_parts(const Part& part) const {
+    if constexpr (Line > 0) return part.template operator()<Line>(0);
     int c = 0;
     for (; c + 12 <= line; c += 12) part.template operator()<12>(c);
     for (; c + 8 <= line; c += 8) part.template operator()<8>(c);
@@ -152,14 +195,17 @@ struct GroupTask {
     for (int u = 0; u < U; ++u) x[u] = c + u < d ? factor * to_float(row[u]) : 0.0f;
   }
 
-  /// by[r*Lanes + lane] (+)= row . rows[r] over this part's channels.
+  /// to[r*distance] (+)= factor * (row . rows[r]) over this part's channels, for r below `count`.
   template <int U>
-  __device__ __forceinline__ void add_products(const float (&row)[U], const float* rows, int c, bool overwrite,
-                                               float* by) const {
-    for (int r = 0; r < m.relations; ++r) {
-      const float sum = dot(row, rows + r * line + c);
-      by[r * kLanes + lane] = overwrite ? sum : by[r * kLanes + lane] + sum;
-    }
+  __device__ __forceinline__ void add_products(const float (&row)[U], const float* rows, int count, float factor, int c,
+                                               bool overwrite, float* to, int distance) const {
+    load_then_store<4>(
+        0, 1, count,
+        [&](int r) {
+          const float product = factor * dot(row, rows + r * line + c);
+          return overwrite ? product : to[r * distance] + product;
+        },
+        [&](int r, float sum) { to[r * distance] = sum; });
   }
 
   /// Writes the softmax a_ij of the lane's query i to scores[j*33 + lane].
@@ -170,49 +216,59 @@ struct GroupTask {
     in_parts([&]<int U>(int c) {
       float q[U];
       load_global(p.qkv, 3 * inner(), i, c, p.scale, q);
-      for (int j = 0; j < n; ++j) {
-        const float product = dot(q, base + at.k + j * line + c);
-        scores[j * kScoreLine] = c == 0 ? product : scores[j * kScoreLine] + product;
-      }
-      if (t.query.any()) add_products(q, base + at.query_rows, c, c == 0, by_query);
+      set_keys(scores, c == 0, [&](int j) { return dot(q, base + at.k + j * line + c); });
+      if (t.query.any()) add_products(q, base + at.query_rows, m.relations, 1.0f, c, c == 0, by_query + lane, kLanes);
       if (!t.key.any() || !p.key_by_row) return;
       float k[U];
       load_global(p.qkv + inner(), 3 * inner(), i, c, p.scale, k);
-      add_products(k, base + at.key_rows, c, c == 0 && !t.query.any(), by_query);
+      add_products(k, base + at.key_rows, m.relations, 1.0f, c, c == 0 && !t.query.any(), by_query + lane, kLanes);
     });
     if constexpr (Walks) add_walk_scores(*this, i, scores);
     float largest = 2 * kForbidden;
-    for (int j = 0; j < n; ++j) {
-      const int r = relation_of(i, j);
-      float score = scores[j * kScoreLine];
-      if (t.bias != nullptr) score += base[at.bias + r];
-      if (by_row) score += by_query[r * kLanes + lane];
-      if (by_column) score += base[at.by_key + key_relation_of(i, j) * key_line + j];
-      if (p.pair_bias != nullptr) score += p.pair_bias[pair_at(i, j)];
-      if (forbidden(i, j)) score = kForbidden;
-      scores[j * kScoreLine] = score;
-      largest = fmaxf(largest, score);
-    }
+    in_groups([&](const int(&keys)[kTogether], int count) {
+      int r[kTogether], key_r[kTogether] = {};
+      float score[kTogether], bias[kTogether] = {};
+      each([&](int u) { r[u] = relation_of(i, keys[u]); });
+      if (by_column) each([&](int u) { key_r[u] = key_relation_of(i, keys[u]); });
+      if (p.pair_bias != nullptr) each([&](int u) { bias[u] = p.pair_bias[pair_at(i, keys[u])]; });
+      each([&](int u) { score[u] = scores[keys[u] * kScoreLine]; });
+      if (t.bias != nullptr) each([&](int u) { score[u] += base[at.bias + r[u]]; });
+      if (by_row) each([&](int u) { score[u] += by_query[r[u] * kLanes + lane]; });
+      if (by_column) each([&](int u) { score[u] += base[at.by_key + key_r[u] * key_line + keys[u]]; });
+      if (p.pair_bias != nullptr) each([&](int u) { score[u] += bias[u]; });
+      if (p.forbidden != nullptr) each([&](int u) { score[u] = forbidden(i, keys[u]) ? kForbidden : score[u]; });
+      each([&](int u) {
+        if (u < count) scores[keys[u] * kScoreLine] = score[u];
+        largest = fmaxf(largest, score[u]);
+      });
+    });
     float total = 0;
-    for (int j = 0; j < n; ++j) {
-      const float e = expf(scores[j * kScoreLine] - largest);
-      scores[j * kScoreLine] = e;
-      total += e;
-    }
+    load_then_store<kTogether>(
+        0, 1, n, [&](int j) { return expf(scores[j * kScoreLine] - largest); },
+        [&](int j, float e) {
+          scores[j * kScoreLine] = e;
+          total += e;
+        });
     const float share = largest > 0.1f * kForbidden ? 1.0f / total : 0.0f;  // zero if no key is allowed
-    for (int j = 0; j < n; ++j) scores[j * kScoreLine] *= share;
+    load_then_store<kTogether>(
+        0, 1, n, [&](int j) { return scores[j * kScoreLine] * share; },
+        [&](int j, float a) { scores[j * kScoreLine] = a; });
   }
 
-  __device__ __forceinline__ float gate_of(int i, int j, int r) const {
-    if (p.tables.gate == nullptr) return 1.0f;
-    float gate = base[at.gate + r];
-    if (p.pair_gate != nullptr) gate += p.pair_gate[pair_at(i, j)];
-    return p.gate_relu ? fmaxf(gate, 0.0f) : gate;
+  /// Relations, gates and dropout factors of query i and a group of keys.
+  __device__ __forceinline__ void load_group(int i, const int (&keys)[kTogether], int (&r)[kTogether],
+                                             float (&gate)[kTogether], float (&keep)[kTogether]) const {
+    each([&](int u) { r[u] = relation_of(i, keys[u]); });
+    const bool gated = p.tables.gate != nullptr;
+    each([&](int u) { gate[u] = gated && p.pair_gate != nullptr ? p.pair_gate[pair_at(i, keys[u])] : 0.0f; });
+    each([&](int u) { keep[u] = keep_of(i, keys[u]); });
+    each([&](int u) { gate[u] = gated ? gate[u] + base[at.gate + r[u]] : 1.0f; });
+    if (p.gate_relu) each([&](int u) { gate[u] = gated ? fmaxf(gate[u], 0.0f) : 1.0f; });
   }
 };
 
-template <class E, int Lanes, bool Walks>
-__device__ __forceinline__ void attend(const GroupTask<E, Lanes, Walks>& w) {
+template <class E, int Lanes, bool Walks, int Line>
+__device__ __forceinline__ void attend(const GroupTask<E, Lanes, Walks, Line>& w) {
   constexpr int kLine = score_line(Lanes);
   w.load();
   w.sync();
@@ -220,17 +276,26 @@ __device__ __forceinline__ void attend(const GroupTask<E, Lanes, Walks>& w) {
   const bool values = w.p.tables.value.any();
   for (int i = w.lane; i < w.n; i += Lanes) {
     w.softmax_row(i);
+#pragma unroll 4
     for (int r = 0; values && r < w.m.relations; ++r) by_value[r * Lanes] = 0;
-    for (int j = 0; j < w.n; ++j) {
-      const int r = w.relation_of(i, j);
-      const float weight = scores[j * kLine] * w.gate_of(i, j, r) * w.keep_of(i, j);
-      scores[j * kLine] = weight;
-      if (values) by_value[r * Lanes] += weight;
-    }
+    w.in_groups([&](const int(&keys)[kTogether], int count) {
+      int r[kTogether];
+      float weight[kTogether], gate[kTogether], keep[kTogether];
+      each([&](int u) { weight[u] = scores[keys[u] * kLine]; });
+      w.load_group(i, keys, r, gate, keep);
+      each([&](int u) { weight[u] *= gate[u] * keep[u]; });
+      each([&](int u) {
+        if (u >= count) return;
+        scores[keys[u] * kLine] = weight[u];
+        if (values) by_value[r[u] * Lanes] += weight[u];
+      });
+    });
     if constexpr (Walks) sum_walks(w, i, scores, nullptr);
     w.in_parts([&]<int U>(int c) {
       float z[U] = {};
+#pragma unroll 4
       for (int j = 0; j < w.n; ++j) w.add_scaled(z, scores[j * kLine], w.base + w.at.v + j * w.line + c);
+#pragma unroll 4
       for (int r = 0; values && r < w.m.relations; ++r)
         w.add_scaled(z, by_value[r * Lanes], w.base + w.at.value_rows + r * w.line + c);
       if constexpr (Walks) add_walk_rows(w, w.p.walks.value, w.at.walks.by_value, w.at.walks.value_rows, c, z);
@@ -244,7 +309,7 @@ __device__ __forceinline__ void attend(const GroupTask<E, Lanes, Walks>& w) {
 /// Calls work(task) for every task of this group. A block has one group of 32 lanes or two of 16, each with its own
 /// arrays, in shared memory (`OnChip`) or in p.scratch. This is a compile-time constant, so that the compiler knows the
 /// kind of load.
-template <bool OnChip, int Lanes, bool Walks, class E, class Work>
+template <bool OnChip, int Lanes, bool Walks, int Line, class E, class Work>
 __device__ __forceinline__ void for_each_task(const Attention<E>& p, bool gradient, const Work& work) {
   extern __shared__ __align__(16) unsigned char memory[];
   const GroupArrays at = group_arrays(Lanes, p.max_tokens, p.max_relations, p.width, p.tables, p.key_by_row,
@@ -254,14 +319,24 @@ __device__ __forceinline__ void for_each_task(const Attention<E>& p, bool gradie
   float* base = OnChip ? reinterpret_cast<float*>(memory) + group * at.size : p.scratch + slot * at.size;
   for (int task = slot; task < p.count * p.heads; task += static_cast<int>(gridDim.x) * groups) {
     if (p.chosen[task / p.heads] < 0) continue;  // filler
-    work(GroupTask<E, Lanes, Walks>(p, task, at, base));
-    GroupTask<E, Lanes, Walks>::sync();
+    work(GroupTask<E, Lanes, Walks, Line>(p, task, at, base));
+    GroupTask<E, Lanes, Walks, Line>::sync();
   }
 }
 
-template <class E, bool OnChip, int Lanes, bool Walks>
+template <class E, bool OnChip, int Lanes, bool Walks, int Line>
 __global__ void __launch_bounds__(kAttentionThreads, kAttentionBlocks) attention_kernel(Attention<E> p) {
-  for_each_task<OnChip, Lanes, Walks>(p, false, [](const GroupTask<E, Lanes, Walks>& w) { attend(w); });
+  for_each_task<OnChip, Lanes, Walks, Line>(p, false, [](const GroupTask<E, Lanes, Walks, Line>& w) { attend(w); });
+}
+
+/// Calls run<Walks, Line>() for the variant of the kernels that computes `p`.
+template <class E, class Run>
+void with_variant(const Attention<E>& p, const Run& run) {
+  const auto of_line = [&]<bool Walks>() {
+    head_line(p.width) == kNarrowLine ? run.template operator()<Walks, kNarrowLine>()
+                                      : run.template operator()<Walks, 0>();
+  };
+  p.walks.any() ? of_line.template operator()<true>() : of_line.template operator()<false>();
 }
 
 /// Number of groups of a launch whose arrays are in global memory.
@@ -291,15 +366,13 @@ void launch_attention(Stream stream, Kernel half, Kernel whole, Kernel in_memory
   p.scratch = scratch.sized(static_cast<std::size_t>(groups * at.size));
   launch(stream, in_memory, static_cast<unsigned>(groups), kAttentionThreads, 0, p, more...);
 }
-template <bool Walks, class E>
-void attention_with(Stream stream, const Attention<E>& p, Array<float>& scratch) {
-  launch_attention(stream, attention_kernel<E, true, kHalfWarp, Walks>, attention_kernel<E, true, 32, Walks>,
-                   attention_kernel<E, false, 32, Walks>, p, scratch, false);
-}
 template <class E>
 void attention(Stream stream, const Attention<E>& p, Array<float>& scratch) {
-  if (p.walks.any()) attention_with<true>(stream, p, scratch);
-  else attention_with<false>(stream, p, scratch);
+  with_variant(p, [&]<bool Walks, int Line>() {
+    launch_attention(stream, attention_kernel<E, true, kHalfWarp, Walks, Line>,
+                     attention_kernel<E, true, 32, Walks, Line>, attention_kernel<E, false, 32, Walks, 0>, p, scratch,
+                     false);
+  });
 }
 
 }  // namespace molgraph::cuda

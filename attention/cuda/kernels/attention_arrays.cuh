@@ -9,8 +9,18 @@ namespace molgraph::cuda {
 __host__ __device__ constexpr int score_line(int lanes) { return lanes + 1; }
 /// Threads per block: one warp. A larger block would keep its shared memory until its slowest molecule ends.
 inline constexpr int kAttentionThreads = 32;
-/// Blocks per multiprocessor. This limits a thread to 128 registers.
-inline constexpr int kAttentionBlocks = 16;
+/// Blocks per multiprocessor, of the forward and the backward pass. This limits a thread to 128 and 168 registers. The
+/// backward pass has too much shared memory for more.
+inline constexpr int kAttentionBlocks = 16, kGradientBlocks = 10;
+
+/// Keys that a lane processes together, so that their loads overlap.
+inline constexpr int kTogether = 8;
+/// Calls part(u) for u below kTogether, in an unrolled loop.
+template <class Part>
+__device__ __forceinline__ void each(const Part& part) {
+#pragma unroll
+  for (int u = 0; u < kTogether; ++u) part(u);
+}
 
 /// Tables [classes, C] whose rows are summed: by topology class, by edge class, one row for all pairs; null = none.
 struct TableRows {
@@ -27,7 +37,7 @@ struct TermTables {
 struct WalkTables {
   const float *query = nullptr, *key = nullptr, *value = nullptr;
   int steps = 0;                         ///< K
-  const float* probabilities = nullptr;  ///< resident; per molecule [key, step, query]
+  const float* probabilities = nullptr;  ///< resident; MoleculeArrays::pair_walks
   __host__ __device__ bool any() const { return query != nullptr || key != nullptr || value != nullptr; }
 };
 
@@ -53,28 +63,46 @@ struct Attention {
   float* scratch = nullptr;  ///< for molecules that do not fit into shared memory
 };
 
+/// Length of a head's rows in the arrays: the width rounded up to a multiple of 4.
+__host__ __device__ constexpr int head_line(int width) { return (width + 3) / 4 * 4; }
+/// The length for which the kernels exist a second time, with the length as a constant: heads of 9 to 12 channels. They
+/// are a third as long. With few molecules, a warp mostly waits for instructions.
+inline constexpr int kNarrowLine = 12;
+/// A length known at compile time, or any if Line is 0.
+template <int Line>
+struct LineLength {
+  __device__ __forceinline__ explicit LineLength(int) {}
+  __device__ __forceinline__ operator int() const { return Line; }
+};
+template <>
+struct LineLength<0> {
+  int length;
+  __device__ __forceinline__ explicit LineLength(int any) : length(any) {}
+  __device__ __forceinline__ operator int() const { return length; }
+};
+
 /// Offsets of the walks' arrays (attention_walks.cuh).
 struct WalkArrays {
   int step_line = 0;  ///< of key_products: steps rounded up to a multiple of 4
-  std::int64_t query_rows = 0, key_rows = 0, value_rows = 0, key_products = 0, by_query = 0, by_value = 0, by_key = 0;
+  int query_rows = 0, key_rows = 0, value_rows = 0, key_products = 0, by_query = 0, by_value = 0, by_key = 0;
 };
 /// Offsets of a group's arrays in floats. The host uses only the size.
 struct GroupArrays {
-  int line = 0;      ///< of k, v, q, dz and the relations' rows: the head's width rounded up to a multiple of 4
+  int line = 0;      ///< of k, v, q, dz and the relations' rows: head_line()
   int key_line = 0;  ///< of by_key
-  std::int64_t k = 0, v = 0, q = 0, dz = 0, dk = 0, dv = 0, query_rows = 0, key_rows = 0, value_rows = 0, bias = 0,
-               gate = 0, kept = 0, by_query = 0, by_value = 0, by_gate = 0, by_key = 0, scores = 0, weights = 0,
-               size = 0;
+  int k = 0, v = 0, q = 0, dz = 0, dk = 0, dv = 0, query_rows = 0, key_rows = 0, value_rows = 0, bias = 0, gate = 0,
+      kept = 0, by_query = 0, by_value = 0, by_gate = 0, by_key = 0, scores = 0, weights = 0;
+  std::int64_t size = 0;
   WalkArrays walks;
 };
 __host__ __device__ inline GroupArrays group_arrays(int lanes, int tokens, int relations, int width,
                                                     const TermTables& tables, bool key_by_row, const WalkTables& walks,
                                                     bool dropout, bool gradient) {
   GroupArrays at;
-  at.line = (width + 3) / 4 * 4;
+  at.line = head_line(width);
   at.key_line = tokens | 1;
   const auto place = [&at](bool wanted, std::int64_t floats) {
-    const std::int64_t here = at.size;
+    const int here = static_cast<int>(at.size);
     if (wanted) at.size += (floats + 3) / 4 * 4;
     return here;
   };

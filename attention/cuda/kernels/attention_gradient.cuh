@@ -19,10 +19,10 @@ struct AttentionGradient {
   bool first = false, first_gate = false, first_pair = false;  ///< of the rows; dgate_rows and dpair_gate; dpair_bias
 };
 
-template <class E, int Lanes, bool Walks>
-struct GroupGradient : GroupTask<E, Lanes, Walks> {
+template <class E, int Lanes, bool Walks, int Line>
+struct GroupGradient : GroupTask<E, Lanes, Walks, Line> {
   const AttentionGradient<E>& g;
-  using Base = GroupTask<E, Lanes, Walks>;
+  using Base = GroupTask<E, Lanes, Walks, Line>;
   using Base::at, Base::base, Base::d, Base::head, Base::lane, Base::line, Base::m, Base::n, Base::p;
   using Base::kScoreLine;
 
@@ -35,18 +35,13 @@ struct GroupGradient : GroupTask<E, Lanes, Walks> {
   __device__ __forceinline__ float* by_key_gradient() const { return base + at.by_value; }  // unused by then
   __device__ __forceinline__ bool key_by_column() const { return p.tables.key.any() && !p.key_by_row; }
 
-  /// Adds the ds_ij of the lane's query i to the gradient of the pair bias. Eight loads overlap.
-  __device__ __forceinline__ void add_pair_bias(int i, const float* ds) const {
-    float* to = g.dpair_bias + this->pair_at(i, 0);
-    for (int first = 0; first < n; first += 8) {
-      const int count = n - first < 8 ? n - first : 8;
-      float value[8];
-#pragma unroll
-      for (int u = 0; u < 8; ++u) value[u] = u < count && !g.first_pair ? to[(first + u) * n] : 0.0f;
-#pragma unroll
-      for (int u = 0; u < 8; ++u)
-        if (u < count) to[(first + u) * n] = value[u] + ds[(first + u) * kScoreLine];
-    }
+  /// Adds value(j) of all keys j to to[pair_at(i, j)].
+  template <class Value>
+  __device__ __forceinline__ void add_pairs(float* all, bool overwrite, int i, const Value& value) const {
+    float* to = all + this->pair_at(i, 0);
+    load_then_store<kTogether>(
+        0, 1, n, [&](int j) { return overwrite ? value(j) : to[j * n] + value(j); },
+        [&](int j, float sum) { to[j * n] = sum; });
   }
 
   /// For the lane's query i: scores become ds_ij, weights w_ij. Sums by relation: by_query (ds), by_value (w), by_gate.
@@ -59,48 +54,66 @@ struct GroupGradient : GroupTask<E, Lanes, Walks> {
     this->in_parts([&]<int U>(int c) {
       float dz[U];
       Base::load_part(base + at.dz + i * line + c, dz);
-      for (int j = 0; j < n; ++j) {
-        const float product = Base::dot(dz, base + at.v + j * line + c);
-        weights[j * kScoreLine] = c == 0 ? product : weights[j * kScoreLine] + product;
-      }
-      if (values) this->add_products(dz, base + at.value_rows, c, c == 0, base + at.by_value);
+      this->set_keys(weights, c == 0, [&](int j) { return Base::dot(dz, base + at.v + j * line + c); });
+      if (values) this->add_products(dz, base + at.value_rows, m.relations, 1.0f, c, c == 0, by_value, Lanes);
     });
     if constexpr (Walks) add_walk_slopes(*this, i, weights);
     // D_i = sum of a_ij da_ij. a_ij is never negative, so its sign marks a dropped weight.
     float total = 0;
-    for (int j = 0; j < n; ++j) {
-      const int r = this->relation_of(i, j);
-      const float a = scores[j * kScoreLine], keep = this->keep_of(i, j);
-      const float dw = weights[j * kScoreLine] + (values ? by_value[r * Lanes] : 0.0f);
-      weights[j * kScoreLine] = dw;
-      scores[j * kScoreLine] = keep == 0 ? -a : a;
-      total += a * dw * this->gate_of(i, j, r) * keep;
-    }
+    this->in_groups([&](const int(&keys)[kTogether], int count) {
+      int r[kTogether];
+      float a[kTogether], dw[kTogether], gate[kTogether], keep[kTogether];
+      this->load_group(i, keys, r, gate, keep);
+      each([&](int u) { a[u] = scores[keys[u] * kScoreLine]; });
+      each([&](int u) { dw[u] = weights[keys[u] * kScoreLine]; });
+      if (values) each([&](int u) { dw[u] += by_value[r[u] * Lanes]; });
+      each([&](int u) {
+        if (u >= count) return;
+        weights[keys[u] * kScoreLine] = dw[u];
+        scores[keys[u] * kScoreLine] = keep[u] == 0 ? -a[u] : a[u];
+        total += a[u] * dw[u] * gate[u] * keep[u];
+      });
+    });
+#pragma unroll 2
     for (int r = 0; r < m.relations; ++r) {
       by_query[r * Lanes] = 0;
       if (values) by_value[r * Lanes] = 0;
       if (gates) by_gate[r * Lanes] = 0;
     }
-    for (int j = 0; j < n; ++j) {
-      const int r = this->relation_of(i, j);
-      const float signed_a = scores[j * kScoreLine], a = fabsf(signed_a), dw = weights[j * kScoreLine];
-      const float keep = p.dropout.threshold == 0 ? 1.0f : signbit(signed_a) ? 0.0f : p.dropout.scale;
-      const float gate = this->gate_of(i, j, r), ds = a * (dw * gate * keep - total);
-      scores[j * kScoreLine] = ds;
-      weights[j * kScoreLine] = a * gate * keep;
-      by_query[r * Lanes] += ds;
-      if (values) by_value[r * Lanes] += a * gate * keep;
-      if (!gates) continue;
-      const float dgate = p.gate_relu && gate <= 0 ? 0.0f : a * dw * keep;
-      by_gate[r * Lanes] += dgate;
-      if (g.dpair_gate != nullptr) add(g.dpair_gate + this->pair_at(i, j), dgate, g.first_gate);
-    }
-    if (g.dpair_bias != nullptr) add_pair_bias(i, scores);
+    this->in_groups([&](const int(&keys)[kTogether], int count) {
+      int r[kTogether];
+      float ds[kTogether], dw[kTogether], gate[kTogether], keep[kTogether], dgate[kTogether], weight[kTogether];
+      this->load_group(i, keys, r, gate, keep);
+      each([&](int u) { ds[u] = scores[keys[u] * kScoreLine]; });
+      each([&](int u) { dw[u] = weights[keys[u] * kScoreLine]; });
+      const bool earlier = g.dpair_gate != nullptr && !g.first_gate;
+      each([&](int u) { dgate[u] = earlier ? g.dpair_gate[this->pair_at(i, keys[u])] : 0.0f; });
+      each([&](int u) {
+        const float signed_a = ds[u], a = fabsf(signed_a);
+        keep[u] = p.dropout.threshold == 0 ? 1.0f : signbit(signed_a) ? 0.0f : p.dropout.scale;
+        ds[u] = a * (dw[u] * gate[u] * keep[u] - total);
+        weight[u] = a * gate[u] * keep[u];
+        dw[u] = p.gate_relu && gate[u] <= 0 ? 0.0f : a * dw[u] * keep[u];  // of the gate
+      });
+      each([&](int u) {
+        if (u >= count) return;
+        scores[keys[u] * kScoreLine] = ds[u];
+        weights[keys[u] * kScoreLine] = weight[u];
+        by_query[r[u] * Lanes] += ds[u];
+        if (values) by_value[r[u] * Lanes] += weight[u];
+        if (gates) by_gate[r[u] * Lanes] += dw[u];
+        if (g.dpair_gate != nullptr) g.dpair_gate[this->pair_at(i, keys[u])] = dgate[u] + dw[u];
+      });
+    });
+    if (g.dpair_bias != nullptr)
+      add_pairs(g.dpair_bias, g.first_pair, i, [&](int j) { return scores[j * kScoreLine]; });
     if constexpr (Walks) sum_walks(*this, i, weights, scores);
     this->in_parts([&]<int U>(int c) {
       float dq[U] = {}, dk[U] = {};
+#pragma unroll 4
       for (int j = 0; j < n; ++j) Base::add_scaled(dq, scores[j * kScoreLine], base + at.k + j * line + c);
       if (p.tables.query.any())
+#pragma unroll 4
         for (int r = 0; r < m.relations; ++r)
           Base::add_scaled(dq, by_query[r * Lanes], base + at.query_rows + r * line + c);
       if constexpr (Walks) add_walk_rows(*this, p.walks.query, at.walks.by_query, at.walks.query_rows, c, dq);
@@ -108,6 +121,7 @@ struct GroupGradient : GroupTask<E, Lanes, Walks> {
       for (int u = 0; u < U; ++u)
         if (c + u < d) to[u] = from_float<E>(p.scale * dq[u]);
       if (!p.tables.key.any() || !p.key_by_row) return;
+#pragma unroll 4
       for (int r = 0; r < m.relations; ++r)
         Base::add_scaled(dk, by_query[r * Lanes], base + at.key_rows + r * line + c);
       for (int u = 0; u < U; ++u) base[at.dk + i * line + c + u] += p.scale * dk[u];
@@ -119,12 +133,13 @@ struct GroupGradient : GroupTask<E, Lanes, Walks> {
   __device__ __forceinline__ void add_rows(int row_count, const float* by, const float* x, int first, float factor,
                                            bool overwrite, float* rows) const {
     const int count = n - first < Lanes ? n - first : Lanes;
-    for (int e = lane; e < row_count * d; e += Lanes) {
-      const int r = e / d, c = e % d;
-      float sum = 0;
-      for (int k = 0; k < count; ++k) sum += by[r * Lanes + k] * x[(first + k) * line + c];
-      add(rows + r * this->inner() + c, factor * sum, overwrite);
-    }
+    this->each_sum(
+        row_count * line, count, factor,
+        [&](int e) { return overwrite || e % line >= d ? 0.0f : rows[e / line * this->inner() + e % line]; },
+        [&](int e, int k) { return by[e / line * Lanes + k] * x[(first + k) * line + e % line]; },
+        [&](int e, float sum) {
+          if (e % line < d) rows[e / line * this->inner() + e % line] = sum;
+        });
   }
   /// The same for this molecule's relations in the batch.
   __device__ __forceinline__ void relation_rows(const float* by, const float* x, int first, float factor,
@@ -134,9 +149,14 @@ struct GroupGradient : GroupTask<E, Lanes, Walks> {
   /// The same without x, for one value per head.
   __device__ __forceinline__ void relation_sums(const float* by, int first, bool overwrite, float* rows) const {
     const int count = n - first < Lanes ? n - first : Lanes;
+#pragma unroll 1
     for (int r = lane; r < m.relations; r += Lanes) {
       float sum = 0;
-      for (int k = 0; k < count; ++k) sum += by[r * Lanes + (k + r) % count];  // lanes begin at different banks
+#pragma unroll 4
+      for (int k = 0; k < Lanes; ++k) {
+        const int query = (k + r) % Lanes;  // lanes begin at different banks
+        sum += query < count ? by[r * Lanes + query] : 0.0f;
+      }
       add(rows + (m.relation + r) * p.heads + head, sum, overwrite);
     }
   }
@@ -158,16 +178,21 @@ struct GroupGradient : GroupTask<E, Lanes, Walks> {
     const float *ds = base + at.scores + j * kScoreLine, *weights = base + at.weights + j * kScoreLine;
     float* by_key = by_key_gradient() + lane;
     if (key_by_column()) {
+#pragma unroll 4
       for (int r = 0; r < m.relations; ++r) by_key[r * Lanes] = 0;
-      for (int i = first; i < last; ++i) by_key[this->key_relation_of(i, j) * Lanes] += ds[i - first];
+      load_then_store<kTogether>(
+          first, 1, last, [&](int i) { return this->key_relation_of(i, j); },
+          [&](int i, int r) { by_key[r * Lanes] += ds[i - first]; });
     }
     this->in_parts([&]<int U>(int c) {
       float dk[U] = {}, dv[U] = {};
+#pragma unroll 4
       for (int i = first; i < last; ++i) {
         Base::add_scaled(dk, ds[i - first], base + at.q + i * line + c);
         Base::add_scaled(dv, weights[i - first], base + at.dz + i * line + c);
       }
       if (key_by_column())
+#pragma unroll 4
         for (int r = 0; r < m.relations; ++r)
           Base::add_scaled(dk, by_key[r * Lanes], base + at.key_rows + r * line + c);
       for (int u = 0; u < U; ++u) {
@@ -181,6 +206,7 @@ struct GroupGradient : GroupTask<E, Lanes, Walks> {
     this->load();
     this->load_rows(p.qkv, 3 * this->inner(), base + at.q);
     this->load_rows(g.dz, this->inner(), base + at.dz);
+#pragma unroll 1
     for (int e = lane; e < n * line; e += Lanes) base[at.dk + e] = base[at.dv + e] = 0;
     Base::sync();
     for (int first = 0; first < n; first += Lanes) {
@@ -200,32 +226,30 @@ struct GroupGradient : GroupTask<E, Lanes, Walks> {
       if constexpr (Walks) sum_walks_by_key(*this, first, last);
     }
     if constexpr (Walks) walk_keys_back(*this);
-    for (int e = lane; e < n * d; e += Lanes) {
-      const int i = e / d, c = e % d;
+#pragma unroll 1
+    for (int e = lane; e < n * line; e += Lanes) {
+      const int i = e / line, c = e % line;
+      if (c >= d) continue;
       E* to = g.dqkv + (m.token + i) * 3 * this->inner() + head * d + c;
-      to[this->inner()] = from_float<E>(base[at.dk + i * line + c]);
-      to[2 * this->inner()] = from_float<E>(base[at.dv + i * line + c]);
+      to[this->inner()] = from_float<E>(base[at.dk + e]);
+      to[2 * this->inner()] = from_float<E>(base[at.dv + e]);
     }
   }
 };
 
-template <class E, bool OnChip, int Lanes, bool Walks>
-__global__ void __launch_bounds__(kAttentionThreads, kAttentionBlocks)
+template <class E, bool OnChip, int Lanes, bool Walks, int Line>
+__global__ void __launch_bounds__(kAttentionThreads, kGradientBlocks)
     attention_gradient_kernel(Attention<E> p, AttentionGradient<E> g) {
-  for_each_task<OnChip, Lanes, Walks>(
-      p, true, [&g](const GroupTask<E, Lanes, Walks>& w) { GroupGradient<E, Lanes, Walks>(w, g).run(); });
-}
-template <bool Walks, class E>
-void attention_gradient_with(Stream stream, const Attention<E>& p, const AttentionGradient<E>& g,
-                             Array<float>& scratch) {
-  launch_attention(stream, attention_gradient_kernel<E, true, kHalfWarp, Walks>,
-                   attention_gradient_kernel<E, true, 32, Walks>, attention_gradient_kernel<E, false, 32, Walks>, p,
-                   scratch, true, g);
+  for_each_task<OnChip, Lanes, Walks, Line>(
+      p, true, [&g](const GroupTask<E, Lanes, Walks, Line>& w) { GroupGradient<E, Lanes, Walks, Line>(w, g).run(); });
 }
 template <class E>
 void attention_gradient(Stream stream, const Attention<E>& p, const AttentionGradient<E>& g, Array<float>& scratch) {
-  if (p.walks.any()) attention_gradient_with<true>(stream, p, g, scratch);
-  else attention_gradient_with<false>(stream, p, g, scratch);
+  with_variant(p, [&]<bool Walks, int Line>() {
+    launch_attention(stream, attention_gradient_kernel<E, true, kHalfWarp, Walks, Line>,
+                     attention_gradient_kernel<E, true, 32, Walks, Line>,
+                     attention_gradient_kernel<E, false, 32, Walks, 0>, p, scratch, true, g);
+  });
 }
 
 }  // namespace molgraph::cuda

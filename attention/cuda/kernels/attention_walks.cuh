@@ -10,31 +10,31 @@
 
 namespace molgraph::cuda {
 
-inline constexpr int kAllSteps = 8;  ///< steps that a lane processes together, at most
+inline constexpr int kSteps = 4;       ///< steps that are adjacent in memory, and that a lane processes together
+inline constexpr int kWalkLoads = 32;  ///< probabilities that a lane loads before it uses the first
 
-/// Calls part<T>(first step) over all steps, T at a time. The last steps may exceed K.
+/// r_ij of some steps, w_ij and ds_ij.
+struct WalkPair {
+  float r[kSteps], weight, slope;
+};
+
+/// Calls part(first step) over all steps, kSteps at a time. The last steps may exceed K.
 template <class Task, class Part>
 __device__ __forceinline__ void in_steps(const Task& w, const Part& part) {
-  int t = 0;
-  for (; t + 4 < w.p.walks.steps; t += kAllSteps) part.template operator()<kAllSteps>(t);
-  for (; t < w.p.walks.steps; t += 4) part.template operator()<4>(t);
+#pragma unroll 1
+  for (int t = 0; t < w.p.walks.steps; t += kSteps) part(t);
 }
-/// Returns the start of this molecule's probabilities.
+/// Returns r_ij[first .. first + 3] of query i and key j.
 template <class Task>
-__device__ __forceinline__ const float* probabilities(const Task& w) {
-  return w.p.walks.probabilities + w.m.pair_at * w.p.walks.steps;
-}
-/// Loads r_ij[first ..] of the pair of query i and key j, 0 beyond K.
-template <int T, class Task>
-__device__ __forceinline__ void load_walks(const Task& w, int i, int j, int first, float (&r)[T]) {
-  const float* from = probabilities(w) + static_cast<std::int64_t>(j * w.p.walks.steps + first) * w.n + i;
-  for (int t = 0; t < T; ++t) r[t] = first + t < w.p.walks.steps ? from[static_cast<std::int64_t>(t) * w.n] : 0.0f;
+__device__ __forceinline__ const float* walks_of(const Task& w, int i, int j, int first) {
+  const int groups = (w.p.walks.steps + kSteps - 1) / kSteps;
+  return w.p.walks.probabilities + kSteps * (w.m.pair_at * groups + (j * groups + first / kSteps) * w.n + i);
 }
 /// sum[t] = row . rows[first + t] over this part's channels.
-template <int T, int U, class Task>
+template <int U, class Task>
 __device__ __forceinline__ void add_step_products(const Task& w, const float (&row)[U], const float* rows, int first,
-                                                  int c, float (&sum)[T]) {
-  for (int t = 0; t < T; ++t)
+                                                  int c, float (&sum)[kSteps]) {
+  for (int t = 0; t < kSteps; ++t)
     if (first + t < w.p.walks.steps) sum[t] += Task::dot(row, rows + (first + t) * w.line + c);
 }
 
@@ -44,22 +44,25 @@ template <class Task>
 __device__ __forceinline__ void load_walk_rows(const Task& w) {
   const WalkTables& walks = w.p.walks;
   const WalkArrays& at = w.at.walks;
-  const auto load = [&](const float* table, std::int64_t to) {
-    for (int e = w.lane; table != nullptr && e < walks.steps * w.line; e += Task::kLanes) {
-      const int t = e / w.line, c = e % w.line;
-      w.base[to + e] = c < w.d ? table[t * w.inner() + w.head * w.d + c] : 0.0f;
-    }
+  const auto load = [&](const float* table, int to) {
+    w.each_element(
+        table != nullptr ? walks.steps * w.line : 0,
+        [&](int e) { return e % w.line < w.d ? table[e / w.line * w.inner() + w.head * w.d + e % w.line] : 0.0f; },
+        [&](int e, float value) { w.base[to + e] = value; });
   };
   load(walks.query, at.query_rows);
   load(walks.key, at.key_rows);
   load(walks.value, at.value_rows);
   Task::sync();
-  for (int e = w.lane; walks.key != nullptr && e < w.n * at.step_line; e += Task::kLanes) {
-    const int j = e / at.step_line, t = e % at.step_line;
-    float sum = 0;
-    for (int c = 0; t < walks.steps && c < w.line; ++c)
-      sum += w.base[w.at.k + j * w.line + c] * w.base[at.key_rows + t * w.line + c];
-    w.base[at.key_products + e] = w.p.scale * sum;
+#pragma unroll 1
+  for (int j = w.lane; walks.key != nullptr && j < w.n; j += Task::kLanes) {
+    float* products = w.base + at.key_products + j * at.step_line;
+    for (int t = walks.steps; t < at.step_line; ++t) products[t] = 0;
+    w.in_parts([&]<int U>(int c) {
+      float k[U];
+      Task::load_part(w.base + w.at.k + j * w.line + c, k);
+      w.add_products(k, w.base + at.key_rows, walks.steps, w.p.scale, c, c == 0, products, 1);
+    });
   }
   Task::sync();
 }
@@ -70,21 +73,24 @@ __device__ __forceinline__ void add_walk_scores(const Task& w, int i, float* sco
   const WalkTables& walks = w.p.walks;
   if (walks.query == nullptr && walks.key == nullptr) return;
   const WalkArrays& at = w.at.walks;
-  in_steps(w, [&]<int T>(int first) {
-    float of_query[T] = {};
+  in_steps(w, [&](int first) {
+    float of_query[kSteps] = {};
     if (walks.query != nullptr)
       w.in_parts([&]<int U>(int c) {
         float q[U];
         w.load_global(w.p.qkv, 3 * w.inner(), i, c, w.p.scale, q);
         add_step_products(w, q, w.base + at.query_rows, first, c, of_query);
       });
-    for (int j = 0; j < w.n; ++j) {
-      float r[T], of_key[T] = {}, sum = 0;
-      load_walks(w, i, j, first, r);
-      if (walks.key != nullptr) Task::load_part(w.base + at.key_products + j * at.step_line + first, of_key);
-      for (int t = 0; t < T; ++t) sum += (of_query[t] + of_key[t]) * r[t];
-      scores[j * Task::kScoreLine] += sum;
-    }
+    load_then_store<kWalkLoads / kSteps>(
+        0, 1, w.n,
+        [&](int j) {
+          float r[kSteps], of_key[kSteps] = {}, sum = 0;
+          Task::load_part(walks_of(w, i, j, first), r);
+          if (walks.key != nullptr) Task::load_part(w.base + at.key_products + j * at.step_line + first, of_key);
+          for (int t = 0; t < kSteps; ++t) sum += (of_query[t] + of_key[t]) * r[t];
+          return scores[j * Task::kScoreLine] + sum;
+        },
+        [&](int j, float score) { scores[j * Task::kScoreLine] = score; });
   });
 }
 
@@ -95,16 +101,22 @@ __device__ __forceinline__ void sum_walks(const Task& w, int i, const float* wei
   const bool values = w.p.walks.value != nullptr, queries = w.p.walks.query != nullptr && ds != nullptr;
   if (!values && !queries) return;
   const WalkArrays& at = w.at.walks;
-  in_steps(w, [&]<int T>(int first) {
-    float of_value[T] = {}, of_query[T] = {};
-    for (int j = 0; j < w.n; ++j) {
-      float r[T];
-      load_walks(w, i, j, first, r);
-      const float weight = values ? weights[j * Task::kScoreLine] : 0.0f;
-      const float slope = queries ? ds[j * Task::kScoreLine] : 0.0f;
-      for (int t = 0; t < T; ++t) of_value[t] += weight * r[t], of_query[t] += slope * r[t];
-    }
-    for (int t = 0; t < T && first + t < w.p.walks.steps; ++t) {
+  in_steps(w, [&](int first) {
+    float of_value[kSteps] = {}, of_query[kSteps] = {};
+    load_then_store<kWalkLoads / kSteps>(
+        0, 1, w.n,
+        [&](int j) {
+          WalkPair pair;
+          Task::load_part(walks_of(w, i, j, first), pair.r);
+          pair.weight = values ? weights[j * Task::kScoreLine] : 0.0f;
+          pair.slope = queries ? ds[j * Task::kScoreLine] : 0.0f;
+          return pair;
+        },
+        [&](int, const WalkPair& pair) {
+          for (int t = 0; t < kSteps; ++t)
+            of_value[t] += pair.weight * pair.r[t], of_query[t] += pair.slope * pair.r[t];
+        });
+    for (int t = 0; t < kSteps && first + t < w.p.walks.steps; ++t) {
       const int e = (first + t) * Task::kLanes + w.lane;
       if (values) w.base[at.by_value + e] = of_value[t];
       if (queries) w.base[at.by_query + e] = of_query[t];
@@ -113,8 +125,9 @@ __device__ __forceinline__ void sum_walks(const Task& w, int i, const float* wei
 }
 /// x += sum over steps of by[t] rows[t] over this part's channels; `rows` null: none.
 template <int U, class Task>
-__device__ __forceinline__ void add_walk_rows(const Task& w, const float* table, std::int64_t by, std::int64_t rows,
-                                              int c, float (&x)[U]) {
+__device__ __forceinline__ void add_walk_rows(const Task& w, const float* table, int by, int rows, int c,
+                                              float (&x)[U]) {
+#pragma unroll 4
   for (int t = 0; table != nullptr && t < w.p.walks.steps; ++t)
     Task::add_scaled(x, w.base[by + t * Task::kLanes + w.lane], w.base + rows + t * w.line + c);
 }
@@ -125,19 +138,22 @@ __device__ __forceinline__ void add_walk_rows(const Task& w, const float* table,
 template <class Task>
 __device__ __forceinline__ void add_walk_slopes(const Task& w, int i, float* dw) {
   if (w.p.walks.value == nullptr) return;
-  in_steps(w, [&]<int T>(int first) {
-    float of_query[T] = {};
+  in_steps(w, [&](int first) {
+    float of_query[kSteps] = {};
     w.in_parts([&]<int U>(int c) {
       float dz[U];
       Task::load_part(w.base + w.at.dz + i * w.line + c, dz);
       add_step_products(w, dz, w.base + w.at.walks.value_rows, first, c, of_query);
     });
-    for (int j = 0; j < w.n; ++j) {
-      float r[T], sum = 0;
-      load_walks(w, i, j, first, r);
-      for (int t = 0; t < T; ++t) sum += of_query[t] * r[t];
-      dw[j * Task::kScoreLine] += sum;
-    }
+    load_then_store<kWalkLoads / kSteps>(
+        0, 1, w.n,
+        [&](int j) {
+          float r[kSteps], sum = 0;
+          Task::load_part(walks_of(w, i, j, first), r);
+          for (int t = 0; t < kSteps; ++t) sum += of_query[t] * r[t];
+          return dw[j * Task::kScoreLine] + sum;
+        },
+        [&](int j, float sum) { dw[j * Task::kScoreLine] = sum; });
   });
 }
 
@@ -152,7 +168,7 @@ template <class Task>
 __device__ __forceinline__ void walk_table_rows(const Task& w, int first) {
   const WalkArrays& at = w.at.walks;
   const bool overwrite = w.g.first && first == 0;
-  const auto add = [&](std::int64_t by, std::int64_t x, float factor, float* rows) {
+  const auto add = [&](int by, int x, float factor, float* rows) {
     w.add_rows(w.p.walks.steps, w.base + by, w.base + x, first, factor, overwrite, walk_gradient_rows(w, rows));
   };
   if (w.g.dwalk_query != nullptr) add(at.by_query, w.at.q, w.p.scale, w.g.dwalk_query);
@@ -168,12 +184,15 @@ __device__ __forceinline__ void sum_walks_by_key(const Task& w, int first, int l
   const float* ds = w.base + w.at.scores;
   float* tile = w.base + w.at.weights;
   for (int t = 0; t < w.p.walks.steps; ++t) {
-    for (int j = 0; first + w.lane < last && j < w.n; ++j)
-      tile[j * kLine + w.lane] =
-          probabilities(w)[static_cast<std::int64_t>(j * w.p.walks.steps + t) * w.n + first + w.lane];
+    if (first + w.lane < last)
+      load_then_store<kTogether>(
+          0, 1, w.n, [&](int j) { return walks_of(w, first + w.lane, j, t / kSteps * kSteps)[t % kSteps]; },
+          [&](int j, float probability) { tile[j * kLine + w.lane] = probability; });
     Task::sync();
+#pragma unroll 1
     for (int j = w.lane; j < w.n; j += Task::kLanes) {
       float sum = 0;
+#pragma unroll 4
       for (int k = 0; k < last - first; ++k) sum += ds[j * kLine + k] * tile[j * kLine + k];
       float& to = w.base[w.at.walks.by_key + t * w.key_line + j];
       to = first == 0 ? sum : to + sum;
@@ -187,19 +206,20 @@ __device__ __forceinline__ void walk_keys_back(const Task& w) {
   if (w.p.walks.key == nullptr) return;
   const int steps = w.p.walks.steps;
   const float* by_key = w.base + w.at.walks.by_key;
-  for (int e = w.lane; e < w.n * w.line; e += Task::kLanes) {
-    const int j = e / w.line, c = e % w.line;
-    float sum = 0;
-    for (int t = 0; t < steps; ++t) sum += by_key[t * w.key_line + j] * w.base[w.at.walks.key_rows + t * w.line + c];
-    w.base[w.at.dk + e] += w.p.scale * sum;
-  }
+  w.each_sum(
+      w.n * w.line, steps, w.p.scale, [&](int e) { return w.base[w.at.dk + e]; },
+      [&](int e, int t) {
+        return by_key[t * w.key_line + e / w.line] * w.base[w.at.walks.key_rows + t * w.line + e % w.line];
+      },
+      [&](int e, float sum) { w.base[w.at.dk + e] = sum; });
   float* rows = walk_gradient_rows(w, w.g.dwalk_key);
-  for (int e = w.lane; e < steps * w.d; e += Task::kLanes) {
-    const int t = e / w.d, c = e % w.d;
-    float sum = 0;
-    for (int j = 0; j < w.n; ++j) sum += by_key[t * w.key_line + j] * w.base[w.at.k + j * w.line + c];
-    Task::add(rows + t * w.inner() + c, w.p.scale * sum, w.g.first);
-  }
+  w.each_sum(
+      steps * w.line, w.n, w.p.scale,
+      [&](int e) { return w.g.first || e % w.line >= w.d ? 0.0f : rows[e / w.line * w.inner() + e % w.line]; },
+      [&](int e, int j) { return by_key[e / w.line * w.key_line + j] * w.base[w.at.k + j * w.line + e % w.line]; },
+      [&](int e, float sum) {
+        if (e % w.line < w.d) rows[e / w.line * w.inner() + e % w.line] = sum;
+      });
   Task::sync();
 }
 

@@ -58,6 +58,44 @@ __device__ __forceinline__ double block_sum(double* sums, double mine) {
   return sum;
 }
 
+/// Calls load(e) and then store(e, value) for e = first, first + step, ... below `count`. `Together` loads precede the
+/// stores, so that they overlap (../README.md, "Loads before stores"). load() must not read what store() writes for
+/// another e. load() of the last element may be called more often than store().
+template <int Together, class Load, class Store>
+__device__ __forceinline__ void load_then_store(int first, int step, int count, const Load& load, const Store& store) {
+#pragma unroll 1
+  for (int at = first; at < count; at += Together * step) {
+    decltype(load(0)) x[Together];
+#pragma unroll
+    for (int u = 0; u < Together; ++u) x[u] = load(at + u * step < count ? at + u * step : count - 1);
+#pragma unroll
+    for (int u = 0; u < Together; ++u)
+      if (at + u * step < count) store(at + u * step, x[u]);
+  }
+}
+
+/// Calls store(e, load(e) + factor * sum over k < terms of term(e, k)) in the same way. The sums advance together.
+template <int Together, class Load, class Term, class Store>
+__device__ __forceinline__ void sum_then_store(int first, int step, int count, int terms, float factor,
+                                               const Load& load, const Term& term, const Store& store) {
+#pragma unroll 1
+  for (int at = first; at < count; at += Together * step) {
+    float x[Together], sum[Together] = {};
+    int e[Together];
+#pragma unroll
+    for (int u = 0; u < Together; ++u) e[u] = at + u * step < count ? at + u * step : count - 1;
+#pragma unroll
+    for (int u = 0; u < Together; ++u) x[u] = load(e[u]);
+#pragma unroll 1
+    for (int k = 0; k < terms; ++k)
+#pragma unroll
+      for (int u = 0; u < Together; ++u) sum[u] += term(e[u], k);
+#pragma unroll
+    for (int u = 0; u < Together; ++u)
+      if (at + u * step < count) store(e[u], x[u] + factor * sum[u]);
+  }
+}
+
 // --- random numbers (spec/scalar.hpp) ---
 
 /// Computes the eight draws of block `block` of a stream, two per word.

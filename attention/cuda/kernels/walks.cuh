@@ -10,13 +10,12 @@ inline constexpr int kWalkHeads = 8;  ///< heads whose sums a thread computes to
 struct WalkTask {
   const Molecule* molecules = nullptr;
   int count = 0, heads = 0, steps = 0;
-  const float* walks = nullptr;  ///< resident; per molecule [key, step, query]
+  const float* walks = nullptr;  ///< MoleculeArrays::pair_walks, resident
 };
-/// Returns the address of the first step for the molecule's `pair` [key, query]. The next steps follow at a distance of
-/// `tokens`.
-__device__ __forceinline__ const float* walks_of(const WalkTask& p, const Molecule& m, int pair) {
-  const std::int64_t first = m.pair_at + pair - pair % m.tokens;  // of the key's pairs
-  return p.walks + first * p.steps + pair % m.tokens;
+/// Returns r[first .. first + 3] of the molecule's `pair` [key, query], for a multiple of 4.
+__device__ __forceinline__ const float* walks_of(const WalkTask& p, const Molecule& m, int pair, int first) {
+  const int groups = (p.steps + 3) / 4, query = pair % m.tokens, key = pair / m.tokens;
+  return p.walks + 4 * (m.pair_at * groups + (key * groups + first / 4) * m.tokens + query);
 }
 
 /// One block per molecule: values [head, key, query] (+)= sum over t of r[t] weight[t]; `weight` [K, H].
@@ -25,14 +24,16 @@ __global__ void __launch_bounds__(kTableThreads)
   const Molecule& m = p.molecules[blockIdx.x];
   const int pairs = m.tokens * m.tokens;
   for (int pair = static_cast<int>(threadIdx.x); pair < pairs; pair += kTableThreads) {
-    const float* walks = walks_of(p, m, pair);
     float* to = values + m.pair * p.heads + pair;
     for (int first = 0; first < p.heads; first += kWalkHeads) {
       float sum[kWalkHeads] = {};
-      for (int t = 0; t < p.steps; ++t) {
-        const float probability = walks[static_cast<std::int64_t>(t) * m.tokens];
-        for (int h = 0; h < kWalkHeads; ++h)
-          if (first + h < p.heads) sum[h] += probability * weight[t * p.heads + first + h];
+      for (int step = 0; step < p.steps; step += 4) {
+        const float4 four = *reinterpret_cast<const float4*>(walks_of(p, m, pair, step));
+        const float probability[4] = {four.x, four.y, four.z, four.w};
+        for (int t = 0; t < 4; ++t)
+          for (int h = 0; h < kWalkHeads; ++h)
+            if (step + t < p.steps && first + h < p.heads)
+              sum[h] += probability[t] * weight[(step + t) * p.heads + first + h];
       }
       for (int h = 0; h < kWalkHeads && first + h < p.heads; ++h) {
         float& value = to[static_cast<std::int64_t>(first + h) * pairs];
@@ -57,7 +58,7 @@ __global__ void __launch_bounds__(kTableThreads)
     const int pairs = m.tokens * m.tokens;
     float sum[kWalkHeads] = {};
     for (int pair = static_cast<int>(threadIdx.x); pair < pairs; pair += kTableThreads) {
-      const float probability = walks_of(p, m, pair)[static_cast<std::int64_t>(t) * m.tokens];
+      const float probability = walks_of(p, m, pair, t / 4 * 4)[t % 4];
       const float* from = slope + (m.pair * p.heads + static_cast<std::int64_t>(first_head) * pairs + pair);
       for (int h = 0; h < kWalkHeads; ++h)
         if (first_head + h < p.heads) sum[h] += probability * from[static_cast<std::int64_t>(h) * pairs];
