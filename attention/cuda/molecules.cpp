@@ -137,8 +137,8 @@ void MoleculeArrays::append(const MoleculeArrays& from, std::int64_t number) {
   part(forbidden, from.forbidden, of.pair_at, pair_count);
   part(distance, from.distance, of.pair_at, pair_count);
   part(resistance, from.resistance, of.pair_at, pair_count);
-  const auto steps = static_cast<std::int64_t>(from.pair_walks.size() / from.relation.size());
-  part(pair_walks, from.pair_walks, of.pair_at * steps, pair_count * steps);
+  const auto per_pair = static_cast<std::int64_t>(from.pair_walks.size() / from.relation.size());
+  part(pair_walks, from.pair_walks, of.pair_at * per_pair, pair_count * per_pair);
   part(classes, from.classes, of.relation_at, of.relations);
   if (!paths_of(from)) return;
   for (std::int64_t j = 1; j <= count; ++j)

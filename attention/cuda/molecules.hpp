@@ -42,8 +42,9 @@ struct MoleculeArrays {
   std::vector<float> inputs;            ///< [molecules, D] inputs of the head, NaN = missing
   std::vector<float> resistance;        ///< as `relation`, -1 = none; empty unless the model has this term
   /// Per molecule [key, group, query, 4] of K columns (spec/pair_vector.hpp) in groups of four, 0 beyond K and for
-  /// pairs with the virtual node: lanes with one query each load adjacent groups. 4 n^2 K bytes, most of a molecule's
-  /// data: 37 KB for 24 tokens and 16 columns. Empty unless the model has a walk term.
+  /// pairs with the virtual node: lanes with one query each load adjacent groups. 4 n^2 K bytes, with K rounded up to a
+  /// multiple of 4; most of a molecule's data: 37 KB for 24 tokens and 16 columns. Empty unless the model has a walk
+  /// term.
   std::vector<float> pair_walks;
 
   void append(const GraphBatch& batch, const ModelPlan& plan);

@@ -49,7 +49,8 @@ std::vector<PlanCase> shapes_in_training() {
   std::vector<PlanCase> cases;
   for (PlanCase& c : shape_cases()) {
     if (c.name != "sum_readout" && c.name != "mean_readout" && c.name != "degree_scaler" && c.name != "walks_alone" &&
-        c.name != "walks_of_many_heads" && c.name != "paths_and_rings" && c.name != "paths_alone")
+        c.name != "walks_of_many_heads" && c.name != "walks_of_narrow_heads" && c.name != "paths_and_rings" &&
+        c.name != "paths_alone")
       continue;
     c.options.outputs = 3;
     cases.push_back(std::move(c));

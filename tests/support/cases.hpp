@@ -256,6 +256,8 @@ inline std::vector<PlanCase> shape_cases() {
     o.encoder.position_dim = 11;  // more than the kernels process at once
   });
   add("walks_of_many_heads", "grpe-walk", size(1, 36, 20, 12));
+  add("walks_of_narrow_heads", "grpe-walk", size(1, 20, 7, 2));  // of 10 channels: kernels of their own on a GPU
+  add("walks_of_wide_heads", "grpe-walk", size(1, 32, 20, 2));
   add("paths_and_rings", "grpe-walk", [](ModelOptions& o) {
     o.encoder.pair_paths = o.encoder.pair_rings = true;
     o.encoder.gate.walk = true;

@@ -18,9 +18,9 @@ template <class E, int Lanes, bool Walks, int Line>
 struct GroupTask {
   static constexpr int kLanes = Lanes, kScoreLine = score_line(Lanes);
   const Attention<E>& p;
-  const int number;  ///< of the molecule in the batch
-  const Molecule m;  // a copy, which stays in registers: stores could change the original
-  int head, lane, n, d, channels, key_line;
+  const int number;                       ///< of the molecule in the batch
+  const Molecule m;                       // a copy, which stays in registers: stores could change the original
+  int head, lane, n, d, inner, key_line;  ///< inner: C, the width of all heads
   LineLength<Line> line;
   std::int64_t first_pair;  ///< of this head in pair_bias and pair_gate
   GroupArrays at;
@@ -29,15 +29,15 @@ struct GroupTask {
 
   __device__ __forceinline__ GroupTask(const Attention<E>& attention, int task, const GroupArrays& arrays, float* first)
       : p(attention), number(p.chosen[task / p.heads]), m(p.molecules[number]), head(task % p.heads),
-        lane(static_cast<int>(threadIdx.x % Lanes)), n(m.tokens), d(attention.width), channels(attention.heads * d),
-        key_line(arrays.key_line), line(arrays.line), first_pair(m.pair * attention.heads + head * n * n), at(arrays),
-        base(first), relation(attention.relation + m.pair_at) {}
+        lane(static_cast<int>(threadIdx.x % Lanes)), n(m.tokens), d(attention.width), inner(attention.heads * d),
+        key_line(arrays.key_line), line(arrays.line),
+        first_pair(m.pair * attention.heads + static_cast<std::int64_t>(head) * n * n), at(arrays), base(first),
+        relation(attention.relation + m.pair_at) {}
 
   /// Barrier of the group.
   __device__ __forceinline__ static void sync() {
     __syncwarp(Lanes == 32 ? 0xFFFFFFFFu : 0xFFFFu << (threadIdx.x & 16));
   }
-  __device__ __forceinline__ int inner() const { return channels; }
   /// Relation of query i and key j; key_relation_of(): that of the key term.
   __device__ __forceinline__ int relation_of(int i, int j) const { return relation[j * n + i]; }
   __device__ __forceinline__ int key_relation_of(int i, int j) const {
@@ -46,9 +46,7 @@ struct GroupTask {
   __device__ __forceinline__ std::int64_t pair_at(int i, int j) const {  // index in pair_bias and pair_gate
     return first_pair + j * n + i;
   }
-  __device__ __forceinline__ bool forbidden(int i, int j) const {
-    return p.forbidden != nullptr && p.forbidden[m.pair_at + j * n + i] != 0;
-  }
+  __device__ __forceinline__ bool forbidden(int i, int j) const { return p.forbidden[m.pair_at + j * n + i] != 0; }
 
   /// load_then_store() of the lane's share of `count` elements.
   template <class Load, class Store>
@@ -61,14 +59,7 @@ struct GroupTask {
                                            const Store& store) const {
     sum_then_store<4>(lane, kLanes, count, terms, factor, load, term, store);
   }
-  /// to[j*kScoreLine] (+)= value(j) for all keys j.
-  template <class Value>
-  __device__ __forceinline__ void set_keys(float* to, bool overwrite, const Value& value) const {
-    load_then_store<4>(
-        0, 1, n, [&](int j) { return overwrite ? value(j) : to[j * kScoreLine] + value(j); },
-        [&](int j, float x) { to[j * kScoreLine] = x; });
-  }
-  /// Calls part(keys, count) for groups of kTogether keys: keys[u] = first + u, for u from `count` on the last key.
+  /// Calls part(keys, count) for groups of kTogether keys: keys[u] = first + u, or the last key if u >= count.
   template <class Part>
   __device__ __forceinline__ void in_groups(const Part& part) const {
 #pragma unroll 1
@@ -99,9 +90,9 @@ struct GroupTask {
           float value = 0;
           if (c < d) {
             if (tables.topology != nullptr)
-              value += tables.topology[static_cast<std::int64_t>(topology_of(classes)) * inner() + channel];
+              value += tables.topology[static_cast<std::int64_t>(topology_of(classes)) * inner + channel];
             if (tables.edge != nullptr)
-              value += tables.edge[static_cast<std::int64_t>(edge_of(classes)) * inner() + channel];
+              value += tables.edge[static_cast<std::int64_t>(edge_of(classes)) * inner + channel];
             if (tables.all != nullptr) value += tables.all[channel];
           }
           return value;
@@ -130,8 +121,8 @@ struct GroupTask {
   /// Loads everything that does not depend on the queries. A barrier must follow.
   __device__ __forceinline__ void load() const {
     const TermTables& t = p.tables;
-    load_rows(p.qkv + inner(), 3 * inner(), base + at.k);
-    load_rows(p.qkv + 2 * inner(), 3 * inner(), base + at.v);
+    load_rows(p.qkv + inner, 3 * inner, base + at.k);
+    load_rows(p.qkv + 2 * inner, 3 * inner, base + at.v);
     if (t.query.any()) load_relation_rows(t.query, base + at.query_rows);
     if (t.key.any()) load_relation_rows(t.key, base + at.key_rows);
     if (t.value.any()) load_relation_rows(t.value, base + at.value_rows);
@@ -157,11 +148,14 @@ struct GroupTask {
   /// Calls part<U>(first channel) over the head's width, U channels at a time.
   template <class Part>
   __device__ __forceinline__ void in_parts(const Part& part) const {
-    if constexpr (Line > 0) return part.template operator()<Line>(0);
-    int c = 0;
-    for (; c + 12 <= line; c += 12) part.template operator()<12>(c);
-    for (; c + 8 <= line; c += 8) part.template operator()<8>(c);
-    for (; c < line; c += 4) part.template operator()<4>(c);
+    if constexpr (Line > 0) {
+      part.template operator()<Line>(0);
+    } else {
+      int c = 0;
+      for (; c + 12 <= line; c += 12) part.template operator()<12>(c);
+      for (; c + 8 <= line; c += 8) part.template operator()<8>(c);
+      for (; c < line; c += 4) part.template operator()<4>(c);
+    }
   }
   // Rows consist of groups of four channels, which are one load.
   template <int U>
@@ -199,13 +193,7 @@ struct GroupTask {
   template <int U>
   __device__ __forceinline__ void add_products(const float (&row)[U], const float* rows, int count, float factor, int c,
                                                bool overwrite, float* to, int distance) const {
-    load_then_store<4>(
-        0, 1, count,
-        [&](int r) {
-          const float product = factor * dot(row, rows + r * line + c);
-          return overwrite ? product : to[r * distance] + product;
-        },
-        [&](int r, float sum) { to[r * distance] = sum; });
+    add_each<4>(count, distance, to, overwrite, [&](int r) { return factor * dot(row, rows + r * line + c); });
   }
 
   /// Writes the softmax a_ij of the lane's query i to scores[j*33 + lane].
@@ -215,12 +203,12 @@ struct GroupTask {
     const bool by_row = t.query.any() || (t.key.any() && p.key_by_row), by_column = t.key.any() && !p.key_by_row;
     in_parts([&]<int U>(int c) {
       float q[U];
-      load_global(p.qkv, 3 * inner(), i, c, p.scale, q);
-      set_keys(scores, c == 0, [&](int j) { return dot(q, base + at.k + j * line + c); });
+      load_global(p.qkv, 3 * inner, i, c, p.scale, q);
+      add_each<4>(n, kScoreLine, scores, c == 0, [&](int j) { return dot(q, base + at.k + j * line + c); });
       if (t.query.any()) add_products(q, base + at.query_rows, m.relations, 1.0f, c, c == 0, by_query + lane, kLanes);
       if (!t.key.any() || !p.key_by_row) return;
       float k[U];
-      load_global(p.qkv + inner(), 3 * inner(), i, c, p.scale, k);
+      load_global(p.qkv + inner, 3 * inner, i, c, p.scale, k);
       add_products(k, base + at.key_rows, m.relations, 1.0f, c, c == 0 && !t.query.any(), by_query + lane, kLanes);
     });
     if constexpr (Walks) add_walk_scores(*this, i, scores);
@@ -255,15 +243,14 @@ struct GroupTask {
         [&](int j, float a) { scores[j * kScoreLine] = a; });
   }
 
-  /// Relations, gates and dropout factors of query i and a group of keys.
+  /// Relations and gates of query i and a group of keys.
   __device__ __forceinline__ void load_group(int i, const int (&keys)[kTogether], int (&r)[kTogether],
-                                             float (&gate)[kTogether], float (&keep)[kTogether]) const {
+                                             float (&gate)[kTogether]) const {
     each([&](int u) { r[u] = relation_of(i, keys[u]); });
     const bool gated = p.tables.gate != nullptr;
     each([&](int u) { gate[u] = gated && p.pair_gate != nullptr ? p.pair_gate[pair_at(i, keys[u])] : 0.0f; });
-    each([&](int u) { keep[u] = keep_of(i, keys[u]); });
     each([&](int u) { gate[u] = gated ? gate[u] + base[at.gate + r[u]] : 1.0f; });
-    if (p.gate_relu) each([&](int u) { gate[u] = gated ? fmaxf(gate[u], 0.0f) : 1.0f; });
+    if (p.gate_relu) each([&](int u) { gate[u] = fmaxf(gate[u], 0.0f); });
   }
 };
 
@@ -282,7 +269,8 @@ __device__ __forceinline__ void attend(const GroupTask<E, Lanes, Walks, Line>& w
       int r[kTogether];
       float weight[kTogether], gate[kTogether], keep[kTogether];
       each([&](int u) { weight[u] = scores[keys[u] * kLine]; });
-      w.load_group(i, keys, r, gate, keep);
+      w.load_group(i, keys, r, gate);
+      each([&](int u) { keep[u] = w.keep_of(i, keys[u]); });
       each([&](int u) { weight[u] *= gate[u] * keep[u]; });
       each([&](int u) {
         if (u >= count) return;
@@ -299,7 +287,7 @@ __device__ __forceinline__ void attend(const GroupTask<E, Lanes, Walks, Line>& w
       for (int r = 0; values && r < w.m.relations; ++r)
         w.add_scaled(z, by_value[r * Lanes], w.base + w.at.value_rows + r * w.line + c);
       if constexpr (Walks) add_walk_rows(w, w.p.walks.value, w.at.walks.by_value, w.at.walks.value_rows, c, z);
-      E* to = w.p.z + (w.m.token + i) * w.inner() + w.head * w.d + c;
+      E* to = w.p.z + (w.m.token + i) * w.inner + w.head * w.d + c;
       for (int u = 0; u < U; ++u)
         if (c + u < w.d) to[u] = from_float<E>(z[u]);
     });

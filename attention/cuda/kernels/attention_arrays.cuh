@@ -65,8 +65,8 @@ struct Attention {
 
 /// Length of a head's rows in the arrays: the width rounded up to a multiple of 4.
 __host__ __device__ constexpr int head_line(int width) { return (width + 3) / 4 * 4; }
-/// The length for which the kernels exist a second time, with the length as a constant: heads of 9 to 12 channels. They
-/// are a third as long. With few molecules, a warp mostly waits for instructions.
+/// The length for which the kernels exist a second time, with the length as a constant: heads of 9 to 12 channels.
+/// Their code is a third as long. With few molecules, warps mostly wait for instructions.
 inline constexpr int kNarrowLine = 12;
 /// A length known at compile time, or any if Line is 0.
 template <int Line>

@@ -29,20 +29,8 @@ struct GroupGradient : GroupTask<E, Lanes, Walks, Line> {
   __device__ __forceinline__ GroupGradient(const Base& task, const AttentionGradient<E>& gradient)
       : Base(task), g(gradient) {}
 
-  __device__ __forceinline__ static void add(float* to, float value, bool overwrite) {
-    *to = overwrite ? value : *to + value;
-  }
   __device__ __forceinline__ float* by_key_gradient() const { return base + at.by_value; }  // unused by then
   __device__ __forceinline__ bool key_by_column() const { return p.tables.key.any() && !p.key_by_row; }
-
-  /// Adds value(j) of all keys j to to[pair_at(i, j)].
-  template <class Value>
-  __device__ __forceinline__ void add_pairs(float* all, bool overwrite, int i, const Value& value) const {
-    float* to = all + this->pair_at(i, 0);
-    load_then_store<kTogether>(
-        0, 1, n, [&](int j) { return overwrite ? value(j) : to[j * n] + value(j); },
-        [&](int j, float sum) { to[j * n] = sum; });
-  }
 
   /// For the lane's query i: scores become ds_ij, weights w_ij. Sums by relation: by_query (ds), by_value (w), by_gate.
   __device__ __forceinline__ void row(int i) const {
@@ -54,7 +42,7 @@ struct GroupGradient : GroupTask<E, Lanes, Walks, Line> {
     this->in_parts([&]<int U>(int c) {
       float dz[U];
       Base::load_part(base + at.dz + i * line + c, dz);
-      this->set_keys(weights, c == 0, [&](int j) { return Base::dot(dz, base + at.v + j * line + c); });
+      add_each<4>(n, kScoreLine, weights, c == 0, [&](int j) { return Base::dot(dz, base + at.v + j * line + c); });
       if (values) this->add_products(dz, base + at.value_rows, m.relations, 1.0f, c, c == 0, by_value, Lanes);
     });
     if constexpr (Walks) add_walk_slopes(*this, i, weights);
@@ -63,7 +51,8 @@ struct GroupGradient : GroupTask<E, Lanes, Walks, Line> {
     this->in_groups([&](const int(&keys)[kTogether], int count) {
       int r[kTogether];
       float a[kTogether], dw[kTogether], gate[kTogether], keep[kTogether];
-      this->load_group(i, keys, r, gate, keep);
+      this->load_group(i, keys, r, gate);
+      each([&](int u) { keep[u] = this->keep_of(i, keys[u]); });
       each([&](int u) { a[u] = scores[keys[u] * kScoreLine]; });
       each([&](int u) { dw[u] = weights[keys[u] * kScoreLine]; });
       if (values) each([&](int u) { dw[u] += by_value[r[u] * Lanes]; });
@@ -83,7 +72,7 @@ struct GroupGradient : GroupTask<E, Lanes, Walks, Line> {
     this->in_groups([&](const int(&keys)[kTogether], int count) {
       int r[kTogether];
       float ds[kTogether], dw[kTogether], gate[kTogether], keep[kTogether], dgate[kTogether], weight[kTogether];
-      this->load_group(i, keys, r, gate, keep);
+      this->load_group(i, keys, r, gate);
       each([&](int u) { ds[u] = scores[keys[u] * kScoreLine]; });
       each([&](int u) { dw[u] = weights[keys[u] * kScoreLine]; });
       const bool earlier = g.dpair_gate != nullptr && !g.first_gate;
@@ -106,7 +95,8 @@ struct GroupGradient : GroupTask<E, Lanes, Walks, Line> {
       });
     });
     if (g.dpair_bias != nullptr)
-      add_pairs(g.dpair_bias, g.first_pair, i, [&](int j) { return scores[j * kScoreLine]; });
+      add_each<kTogether>(n, n, g.dpair_bias + this->pair_at(i, 0), g.first_pair,
+                          [&](int j) { return scores[j * kScoreLine]; });
     if constexpr (Walks) sum_walks(*this, i, weights, scores);
     this->in_parts([&]<int U>(int c) {
       float dq[U] = {}, dk[U] = {};
@@ -117,7 +107,7 @@ struct GroupGradient : GroupTask<E, Lanes, Walks, Line> {
         for (int r = 0; r < m.relations; ++r)
           Base::add_scaled(dq, by_query[r * Lanes], base + at.query_rows + r * line + c);
       if constexpr (Walks) add_walk_rows(*this, p.walks.query, at.walks.by_query, at.walks.query_rows, c, dq);
-      E* to = g.dqkv + (m.token + i) * 3 * this->inner() + head * d + c;
+      E* to = g.dqkv + (m.token + i) * 3 * this->inner + head * d + c;
       for (int u = 0; u < U; ++u)
         if (c + u < d) to[u] = from_float<E>(p.scale * dq[u]);
       if (!p.tables.key.any() || !p.key_by_row) return;
@@ -135,16 +125,16 @@ struct GroupGradient : GroupTask<E, Lanes, Walks, Line> {
     const int count = n - first < Lanes ? n - first : Lanes;
     this->each_sum(
         row_count * line, count, factor,
-        [&](int e) { return overwrite || e % line >= d ? 0.0f : rows[e / line * this->inner() + e % line]; },
+        [&](int e) { return overwrite || e % line >= d ? 0.0f : rows[e / line * this->inner + e % line]; },
         [&](int e, int k) { return by[e / line * Lanes + k] * x[(first + k) * line + e % line]; },
         [&](int e, float sum) {
-          if (e % line < d) rows[e / line * this->inner() + e % line] = sum;
+          if (e % line < d) rows[e / line * this->inner + e % line] = sum;
         });
   }
   /// The same for this molecule's relations in the batch.
   __device__ __forceinline__ void relation_rows(const float* by, const float* x, int first, float factor,
                                                 bool overwrite, float* rows) const {
-    add_rows(m.relations, by, x, first, factor, overwrite, rows + m.relation * this->inner() + head * d);
+    add_rows(m.relations, by, x, first, factor, overwrite, rows + m.relation * this->inner + head * d);
   }
   /// The same without x, for one value per head.
   __device__ __forceinline__ void relation_sums(const float* by, int first, bool overwrite, float* rows) const {
@@ -157,7 +147,8 @@ struct GroupGradient : GroupTask<E, Lanes, Walks, Line> {
         const int query = (k + r) % Lanes;  // lanes begin at different banks
         sum += query < count ? by[r * Lanes + query] : 0.0f;
       }
-      add(rows + (m.relation + r) * p.heads + head, sum, overwrite);
+      float& to = rows[(m.relation + r) * p.heads + head];
+      to = overwrite ? sum : to + sum;
     }
   }
   __device__ __forceinline__ void table_rows(int first) const {
@@ -204,8 +195,8 @@ struct GroupGradient : GroupTask<E, Lanes, Walks, Line> {
 
   __device__ __forceinline__ void run() const {
     this->load();
-    this->load_rows(p.qkv, 3 * this->inner(), base + at.q);
-    this->load_rows(g.dz, this->inner(), base + at.dz);
+    this->load_rows(p.qkv, 3 * this->inner, base + at.q);
+    this->load_rows(g.dz, this->inner, base + at.dz);
 #pragma unroll 1
     for (int e = lane; e < n * line; e += Lanes) base[at.dk + e] = base[at.dv + e] = 0;
     Base::sync();
@@ -230,9 +221,9 @@ struct GroupGradient : GroupTask<E, Lanes, Walks, Line> {
     for (int e = lane; e < n * line; e += Lanes) {
       const int i = e / line, c = e % line;
       if (c >= d) continue;
-      E* to = g.dqkv + (m.token + i) * 3 * this->inner() + head * d + c;
-      to[this->inner()] = from_float<E>(base[at.dk + e]);
-      to[2 * this->inner()] = from_float<E>(base[at.dv + e]);
+      E* to = g.dqkv + (m.token + i) * 3 * this->inner + head * d + c;
+      to[this->inner] = from_float<E>(base[at.dk + e]);
+      to[2 * this->inner] = from_float<E>(base[at.dv + e]);
     }
   }
 };

@@ -27,8 +27,7 @@ __device__ __forceinline__ void in_steps(const Task& w, const Part& part) {
 /// Returns r_ij[first .. first + 3] of query i and key j.
 template <class Task>
 __device__ __forceinline__ const float* walks_of(const Task& w, int i, int j, int first) {
-  const int groups = (w.p.walks.steps + kSteps - 1) / kSteps;
-  return w.p.walks.probabilities + kSteps * (w.m.pair_at * groups + (j * groups + first / kSteps) * w.n + i);
+  return walks_of(w.p.walks.probabilities, w.m, w.p.walks.steps, i, j, first);
 }
 /// sum[t] = row . rows[first + t] over this part's channels.
 template <int U, class Task>
@@ -47,7 +46,7 @@ __device__ __forceinline__ void load_walk_rows(const Task& w) {
   const auto load = [&](const float* table, int to) {
     w.each_element(
         table != nullptr ? walks.steps * w.line : 0,
-        [&](int e) { return e % w.line < w.d ? table[e / w.line * w.inner() + w.head * w.d + e % w.line] : 0.0f; },
+        [&](int e) { return e % w.line < w.d ? table[e / w.line * w.inner + w.head * w.d + e % w.line] : 0.0f; },
         [&](int e, float value) { w.base[to + e] = value; });
   };
   load(walks.query, at.query_rows);
@@ -78,7 +77,7 @@ __device__ __forceinline__ void add_walk_scores(const Task& w, int i, float* sco
     if (walks.query != nullptr)
       w.in_parts([&]<int U>(int c) {
         float q[U];
-        w.load_global(w.p.qkv, 3 * w.inner(), i, c, w.p.scale, q);
+        w.load_global(w.p.qkv, 3 * w.inner, i, c, w.p.scale, q);
         add_step_products(w, q, w.base + at.query_rows, first, c, of_query);
       });
     load_then_store<kWalkLoads / kSteps>(
@@ -123,7 +122,7 @@ __device__ __forceinline__ void sum_walks(const Task& w, int i, const float* wei
     }
   });
 }
-/// x += sum over steps of by[t] rows[t] over this part's channels; `rows` null: none.
+/// x += sum over steps of by[t] rows[t] over this part's channels; `table` null: none.
 template <int U, class Task>
 __device__ __forceinline__ void add_walk_rows(const Task& w, const float* table, int by, int rows, int c,
                                               float (&x)[U]) {
@@ -161,7 +160,7 @@ __device__ __forceinline__ void add_walk_slopes(const Task& w, int i, float* dw)
 template <class Task>
 __device__ __forceinline__ float* walk_gradient_rows(const Task& w, float* rows) {
   const std::int64_t molecule = w.number;
-  return rows + molecule * w.p.walks.steps * w.inner() + w.head * w.d;
+  return rows + molecule * w.p.walks.steps * w.inner + w.head * w.d;
 }
 /// Adds the contributions of queries [first, first + lanes) to WQ and WV.
 template <class Task>
@@ -215,10 +214,10 @@ __device__ __forceinline__ void walk_keys_back(const Task& w) {
   float* rows = walk_gradient_rows(w, w.g.dwalk_key);
   w.each_sum(
       steps * w.line, w.n, w.p.scale,
-      [&](int e) { return w.g.first || e % w.line >= w.d ? 0.0f : rows[e / w.line * w.inner() + e % w.line]; },
+      [&](int e) { return w.g.first || e % w.line >= w.d ? 0.0f : rows[e / w.line * w.inner + e % w.line]; },
       [&](int e, int j) { return by_key[e / w.line * w.key_line + j] * w.base[w.at.k + j * w.line + e % w.line]; },
       [&](int e, float sum) {
-        if (e % w.line < w.d) rows[e / w.line * w.inner() + e % w.line] = sum;
+        if (e % w.line < w.d) rows[e / w.line * w.inner + e % w.line] = sum;
       });
   Task::sync();
 }

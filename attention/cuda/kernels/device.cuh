@@ -59,21 +59,28 @@ __device__ __forceinline__ double block_sum(double* sums, double mine) {
 }
 
 /// Calls load(e) and then store(e, value) for e = first, first + step, ... below `count`. `Together` loads precede the
-/// stores, so that they overlap (../README.md, "Loads before stores"). load() must not read what store() writes for
-/// another e. load() of the last element may be called more often than store().
+/// stores, so that they overlap: the compiler may not move a load before a store. load() must not read what store()
+/// writes for another e. At the end, load(e) of an element may be called more often than store(e).
 template <int Together, class Load, class Store>
 __device__ __forceinline__ void load_then_store(int first, int step, int count, const Load& load, const Store& store) {
 #pragma unroll 1
   for (int at = first; at < count; at += Together * step) {
     decltype(load(0)) x[Together];
 #pragma unroll
-    for (int u = 0; u < Together; ++u) x[u] = load(at + u * step < count ? at + u * step : count - 1);
+    for (int u = 0; u < Together; ++u) x[u] = load(at + u * step < count ? at + u * step : at);
 #pragma unroll
     for (int u = 0; u < Together; ++u)
       if (at + u * step < count) store(at + u * step, x[u]);
   }
 }
 
+/// to[e*distance] (+)= value(e) for e below `count`.
+template <int Together, class Value>
+__device__ __forceinline__ void add_each(int count, int distance, float* to, bool overwrite, const Value& value) {
+  load_then_store<Together>(
+      0, 1, count, [&](int e) { return overwrite ? value(e) : to[e * distance] + value(e); },
+      [&](int e, float sum) { to[e * distance] = sum; });
+}
 /// Calls store(e, load(e) + factor * sum over k < terms of term(e, k)) in the same way. The sums advance together.
 template <int Together, class Load, class Term, class Store>
 __device__ __forceinline__ void sum_then_store(int first, int step, int count, int terms, float factor,
@@ -83,7 +90,7 @@ __device__ __forceinline__ void sum_then_store(int first, int step, int count, i
     float x[Together], sum[Together] = {};
     int e[Together];
 #pragma unroll
-    for (int u = 0; u < Together; ++u) e[u] = at + u * step < count ? at + u * step : count - 1;
+    for (int u = 0; u < Together; ++u) e[u] = at + u * step < count ? at + u * step : at;
 #pragma unroll
     for (int u = 0; u < Together; ++u) x[u] = load(e[u]);
 #pragma unroll 1
@@ -122,6 +129,14 @@ __device__ __forceinline__ float keep_factor(const Dropout& dropout, const Token
   std::uint32_t words[4];
   draw_block(*dropout.key, token.row, dropout.place, element / 8, words);
   return pick_draw(words, element) < dropout.threshold ? 0.0f : dropout.scale;
+}
+
+/// Returns r_ij[first .. first + 3] of a molecule's query i and key j in MoleculeArrays::pair_walks, for a multiple
+/// of 4.
+__device__ __forceinline__ const float* walks_of(const float* pair_walks, const Molecule& m, int steps, int i, int j,
+                                                 int first) {
+  const std::int64_t groups = (steps + 3) / 4;
+  return pair_walks + 4 * ((m.pair_at + static_cast<std::int64_t>(j) * m.tokens) * groups + first / 4 * m.tokens + i);
 }
 
 // --- launches ---

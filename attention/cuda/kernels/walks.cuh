@@ -12,12 +12,6 @@ struct WalkTask {
   int count = 0, heads = 0, steps = 0;
   const float* walks = nullptr;  ///< MoleculeArrays::pair_walks, resident
 };
-/// Returns r[first .. first + 3] of the molecule's `pair` [key, query], for a multiple of 4.
-__device__ __forceinline__ const float* walks_of(const WalkTask& p, const Molecule& m, int pair, int first) {
-  const int groups = (p.steps + 3) / 4, query = pair % m.tokens, key = pair / m.tokens;
-  return p.walks + 4 * (m.pair_at * groups + (key * groups + first / 4) * m.tokens + query);
-}
-
 /// One block per molecule: values [head, key, query] (+)= sum over t of r[t] weight[t]; `weight` [K, H].
 __global__ void __launch_bounds__(kTableThreads)
     walk_values_kernel(WalkTask p, const float* weight, bool add, float* values) {
@@ -28,7 +22,8 @@ __global__ void __launch_bounds__(kTableThreads)
     for (int first = 0; first < p.heads; first += kWalkHeads) {
       float sum[kWalkHeads] = {};
       for (int step = 0; step < p.steps; step += 4) {
-        const float4 four = *reinterpret_cast<const float4*>(walks_of(p, m, pair, step));
+        const float4 four =
+            *reinterpret_cast<const float4*>(walks_of(p.walks, m, p.steps, pair % m.tokens, pair / m.tokens, step));
         const float probability[4] = {four.x, four.y, four.z, four.w};
         for (int t = 0; t < 4; ++t)
           for (int h = 0; h < kWalkHeads; ++h)
@@ -58,7 +53,7 @@ __global__ void __launch_bounds__(kTableThreads)
     const int pairs = m.tokens * m.tokens;
     float sum[kWalkHeads] = {};
     for (int pair = static_cast<int>(threadIdx.x); pair < pairs; pair += kTableThreads) {
-      const float probability = walks_of(p, m, pair, t / 4 * 4)[t % 4];
+      const float probability = walks_of(p.walks, m, p.steps, pair % m.tokens, pair / m.tokens, t / 4 * 4)[t % 4];
       const float* from = slope + (m.pair * p.heads + static_cast<std::int64_t>(first_head) * pairs + pair);
       for (int h = 0; h < kWalkHeads; ++h)
         if (first_head + h < p.heads) sum[h] += probability * from[static_cast<std::int64_t>(h) * pairs];
