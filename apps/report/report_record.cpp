@@ -104,7 +104,7 @@ std::vector<MethodResults> methods_from(const Json& all, const std::string& wher
 
 Json rows_json(const RowNumbers& rows) {
   Json all = Json::object();
-  if (!rows.deviation.empty()) all["deviation"] = numbers(rows.deviation);
+  if (!rows.difficulty.empty()) all["difficulty"] = numbers(rows.difficulty);
   if (!rows.similarity.empty()) all["similarity"] = numbers(rows.similarity);
   return all;
 }
@@ -149,7 +149,8 @@ ReportRecord report_record_from_json(const std::string& json, const std::string&
         throw FileError(where + ": belongs to another model: near twins of an unknown target");
     }
     for (const auto& [rows, key] : {std::pair{&record.valid, "valid"}, {&record.test, "test"}}) {
-      rows->deviation = numbers_from(all.at(key), "deviation");
+      // 0.1.0 wrote it as "deviation".
+      rows->difficulty = numbers_from(all.at(key), all.at(key).contains("deviation") ? "deviation" : "difficulty");
       rows->similarity = numbers_from(all.at(key), "similarity");
     }
     return record;

@@ -29,7 +29,7 @@ struct MethodResults {
 
 /// Values for the molecules of one set, in the order of its predictions file.
 struct RowNumbers {
-  std::vector<double> deviation;   ///< [n, outputs] standard deviation over an ensemble's members; empty = one model
+  std::vector<double> difficulty;  ///< [n, outputs] (Difficulty); empty = none
   std::vector<double> similarity;  ///< [n] to the most similar training molecule; empty = unknown
 };
 

@@ -36,15 +36,15 @@ bool exists(const fs::path& path) {
   return fs::exists(path, error);
 }
 
-/// The standard deviation of the ensemble's predictions for a label; 0 for a single model.
-double deviation_of(const RowNumbers& numbers, std::size_t outputs, std::size_t row, std::size_t target) {
-  return numbers.deviation.empty() ? 0 : numbers.deviation[row * outputs + target];
+/// The difficulty of a label (Difficulty); 0 if the run has none.
+double difficulty_of(const RowNumbers& numbers, std::size_t outputs, std::size_t row, std::size_t target) {
+  return numbers.difficulty.empty() ? 0 : numbers.difficulty[row * outputs + target];
 }
 
 /// Whether an interval can be computed: its errors are one sample, and their divisor is known.
 bool has_interval(const TargetCalibration& target, double level, const RowNumbers& numbers) {
   return target.kind == TaskKind::regression && target.errors.size() == 1 && target.has_interval(level) &&
-         (target.offset == 0 || !numbers.deviation.empty());
+         (target.offset == 0 || !numbers.difficulty.empty());
 }
 
 void add_intervals(const Calibration& calibration, const Task& task, const RowNumbers& numbers, PartRows& rows) {
@@ -55,7 +55,7 @@ void add_intervals(const Calibration& calibration, const Task& task, const RowNu
     rows.high.resize(rows.labels.size(), kNaN);
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const Interval interval = interval_of(calibration.targets[t], kShownLevel, rows.predictions[i * outputs + t],
-                                            deviation_of(numbers, outputs, i, t), {});
+                                            difficulty_of(numbers, outputs, i, t), {});
       rows.low[i * targets + t] = interval.low;
       rows.high[i * targets + t] = interval.high;
     }
@@ -74,7 +74,7 @@ std::vector<Coverage> coverage_of(const Calibration& calibration, const Task& ta
         const double label = rows.labels[i * targets + t];
         if (std::isnan(label)) continue;
         const Interval interval = interval_of(calibration.targets[t], level, rows.predictions[i * outputs + t],
-                                              deviation_of(numbers, outputs, i, t), {});
+                                              difficulty_of(numbers, outputs, i, t), {});
         ++one.labels;
         one.hits += label >= interval.low && label <= interval.high;
         one.width += interval.high - interval.low;
@@ -91,7 +91,7 @@ std::vector<Coverage> coverage_of(const Calibration& calibration, const Task& ta
 /// (`molgraph-info --strip`).
 RowNumbers checked_numbers(RowNumbers numbers, const PartRows& rows, std::size_t outputs, const std::string& where) {
   if (rows.size() == 0) return {};
-  if ((!numbers.deviation.empty() && numbers.deviation.size() != rows.size() * outputs) ||
+  if ((!numbers.difficulty.empty() && numbers.difficulty.size() != rows.size() * outputs) ||
       (!numbers.similarity.empty() && numbers.similarity.size() != rows.size()))
     throw FileError(where + ": does not match the molecules of the run's predictions");
   return numbers;

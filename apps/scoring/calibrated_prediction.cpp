@@ -53,7 +53,8 @@ void summarise_members(Prediction& prediction) {
   }
 }
 
-void calibrate(const Calibration& calibration, bool temperatures, double level, Prediction& prediction) {
+void calibrate(const Calibration& calibration, bool temperatures, double level, std::span<const double> difficulty,
+               Prediction& prediction) {
   if (level > 0) {
     prediction.low.assign(prediction.values.size(), std::numeric_limits<double>::quiet_NaN());
     prediction.high = prediction.low;
@@ -62,14 +63,15 @@ void calibrate(const Calibration& calibration, bool temperatures, double level, 
   const bool per_member = calibration.part == CalibrationPart::folds && !prediction.members.empty();
   if (temperatures && per_member) apply_to_members(calibration, prediction);
   else if (temperatures) apply_temperatures(calibration, prediction.values.data());
+  if (difficulty.empty()) difficulty = prediction.deviation;
   std::size_t o = 0;
   std::vector<double> members;
   for (const TargetCalibration& target : calibration.targets) {
     if (level > 0 && !target.errors.empty()) {
       members.clear();
       for (const auto& member : prediction.members) members.push_back(member[o]);
-      const double deviation = prediction.deviation.empty() ? 0 : prediction.deviation[o];
-      const Interval found = interval_of(target, level, prediction.values[o], deviation, members);
+      const double of_output = difficulty.empty() ? 0 : difficulty[o];
+      const Interval found = interval_of(target, level, prediction.values[o], of_output, members);
       prediction.low[o] = found.low;
       prediction.high[o] = found.high;
     }
@@ -105,6 +107,12 @@ void check_calibration(const std::optional<Calibration>& calibration, const std:
   if (calibration && calibration->members != static_cast<std::int64_t>(models))
     throw FileError(runs[0] + "/" + kCalibrationFile + ": was computed for " + std::to_string(calibration->members) +
                     " models, but the run has " + std::to_string(models));
+}
+
+void check_difficulty(const std::optional<Calibration>& calibration, const std::vector<std::string>& runs,
+                      bool has_process) {
+  if (calibration && calibration->by_difficulty() && !has_process)
+    throw FileError(runs[0] + "/" + kCalibrationFile + ": requires a Gaussian process, but the run has none");
 }
 
 void check_interval(const std::optional<Calibration>& calibration, const std::vector<std::string>& runs, double level) {

@@ -122,7 +122,7 @@ bool TargetCalibration::has_interval(double level) const {
   return count > 0 && required_rank(count, level) <= count;
 }
 
-Interval interval_of(const TargetCalibration& target, double level, double value, double deviation,
+Interval interval_of(const TargetCalibration& target, double level, double value, double difficulty,
                      std::span<const double> members) {
   if (!target.has_interval(level)) return {std::nan(""), std::nan("")};
   const std::int64_t count = labels_of(target.errors), rank = required_rank(count, level);
@@ -136,8 +136,12 @@ Interval interval_of(const TargetCalibration& target, double level, double value
   const auto kept = static_cast<std::int64_t>(sample.errors.size());
   // The first stored error whose rank is large enough: rank_of(k) >= rank.
   const auto k = static_cast<std::size_t>((rank * kept + count - 1) / count - 1);
-  const double width = sample.errors[k] * (target.offset > 0 ? deviation + target.offset : 1);
+  const double width = sample.errors[k] * (target.offset > 0 ? difficulty + target.offset : 1);
   return {value - width, value + width};
+}
+
+bool Calibration::by_difficulty() const {
+  return members == 1 && std::ranges::any_of(targets, [](const TargetCalibration& one) { return one.offset > 0; });
 }
 
 void apply_temperature(const TargetCalibration& target, double* probabilities) {
@@ -172,7 +176,8 @@ void write_calibration(const std::string& path, const Calibration& calibration) 
       one["samples"].push_back({{"count", sample.count}, {"errors", sample.errors}});
     targets.push_back(std::move(one));
   }
-  const Json all = {{"version", 1},
+  // Programs that read only version 1 do not compute the difficulty, so their intervals would be wrong.
+  const Json all = {{"version", calibration.by_difficulty() ? 2 : 1},
                     {"part", to_string(calibration.part)},
                     {"members", calibration.members},
                     {"targets", std::move(targets)}};
@@ -183,8 +188,8 @@ Calibration read_calibration(const std::string& path, const Task& task) {
   try {
     const Json all = Json::parse(read_file(path));
     const auto version = all.at("version").get<int>();
-    if (version != 1)
-      throw FileError(path + ": has version " + std::to_string(version) + "; this program reads version 1");
+    if (version != 1 && version != 2)
+      throw FileError(path + ": has version " + std::to_string(version) + "; this program reads versions 1 and 2");
     Calibration calibration;
     const auto part = std::ranges::find(kParts, all.at("part").get<std::string>(),
                                         [](const auto& entry) { return std::string(entry.second); });

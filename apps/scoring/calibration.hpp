@@ -41,9 +41,10 @@ struct TargetCalibration {
   std::int64_t labels = 0;  ///< in the calibration data
   /// Classification: divides the log-odds (multiclass: log-probabilities), for folds those of each model.
   double temperature = 1;
-  /// Regression: |label - prediction| or, if `offset` > 0, |label - prediction| / (standard deviation over the ensemble
-  /// + `offset`) (Papadopoulos et al. 2011, normalised conformity scores). One sample; for folds, one per model.
-  /// Empty = no interval because of too few labels.
+  /// Regression: |label - prediction| or, if `offset` > 0, |label - prediction| / (difficulty + `offset`) (Papadopoulos
+  /// et al. 2011, normalised conformity scores). The difficulty is the standard deviation over an ensemble or, for a
+  /// single model, that of ProcessPredictor::predict(). One sample; for folds, one per model. Empty = no interval
+  /// because of too few labels.
   std::vector<ErrorSample> errors;
   double offset = 0;
 
@@ -55,6 +56,9 @@ struct Calibration {
   CalibrationPart part = CalibrationPart::valid;
   std::int64_t members = 1;  ///< number of models in the run
   std::vector<TargetCalibration> targets;
+
+  /// Whether the errors of a single model are divided by the difficulty of its Gaussian process.
+  bool by_difficulty() const;
 };
 
 struct Interval {
@@ -67,7 +71,7 @@ struct Interval {
 /// equation 11), whose coverage is at least 2 level - 1 - min(2 (1 - 1/K) / (n/K + 1), (1 - K/n) / (K + 1)) (theorem 4)
 /// and in practice `level`; `members` are then the models' own predictions, else unused. NaN if n is less than
 /// level / (1 - level).
-Interval interval_of(const TargetCalibration& target, double level, double value, double deviation,
+Interval interval_of(const TargetCalibration& target, double level, double value, double difficulty,
                      std::span<const double> members);
 
 /// Applies the temperature of a classification target to its probabilities [outputs] (Guo et al. 2017, section 4.2).

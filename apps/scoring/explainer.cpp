@@ -123,7 +123,7 @@ class Explainer::Group {
       double* values = run.values.data() + k * outputs_;
       model.to_predictions(raw.data(), values);
       if (const RunBlend* blend = owner_.blends_[r].get(); blend != nullptr)
-        blend->mix(std::span(rows_.partners.at(blend)).subspan(chosen_[k] * outputs_, outputs_), values);
+        blend->mix(std::span(rows_.partners.contribution.at(blend)).subspan(chosen_[k] * outputs_, outputs_), values);
     }
   }
 

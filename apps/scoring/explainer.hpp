@@ -19,7 +19,6 @@ namespace molgraph {
 struct ExplainedRows {
   const std::vector<FeaturizeResult>& molecules;
   const std::vector<float>& inputs;  ///< [molecules, D] numeric inputs of the heads
-  /// The partners' contribution to the predictions of each run [molecules, outputs].
   const PartnerRows& partners;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "datasets/system/readable.hpp"
 #include "featurize/descriptors/descriptors.hpp"
@@ -13,6 +14,9 @@ namespace {
 /// Limits of probabilities, because regression on the labels 0 and 1 may exceed that range: at least the smaller of
 /// 0.01 and a tenth of the class frequency.
 constexpr double kMaxLowerLimit = 0.01, kMinLowerLimit = 1e-6;
+
+constexpr std::size_t kNeighbours = 16;  ///< that the difficulty depends on
+constexpr double kGrowth = 1.5;          ///< of the logarithm of the difficulty with the distance
 
 double lower_limit(double frequency) { return std::clamp(0.1 * frequency, kMinLowerLimit, kMaxLowerLimit); }
 
@@ -33,6 +37,26 @@ std::string molecules_problem(const KernelMolecules& m, std::size_t width) {
   if (!std::ranges::all_of(m.numbers, [](float x) { return std::isfinite(x); }))
     return "a descriptor value that is not finite";
   return {};
+}
+
+/// Root mean square of the coefficients of labelled molecules, whose coefficient is not 0; 0 without any.
+double scale_of(std::span<const double> coefficients) {
+  const auto labelled = std::ssize(coefficients) - std::ranges::count(coefficients, 0.0);
+  const double squares = std::inner_product(coefficients.begin(), coefficients.end(), coefficients.begin(), 0.0);
+  return labelled == 0 ? 0 : std::sqrt(squares / static_cast<double>(labelled));
+}
+
+/// ProcessPredictor::predict()'s difficulty. `tanimoto` and `coefficients` [N]; `scale`: scale_of(coefficients) > 0.
+double difficulty_of(std::span<const double> tanimoto, std::span<const double> coefficients, double scale) {
+  std::vector<std::pair<double, std::size_t>> nearest;  // distance and index
+  nearest.reserve(tanimoto.size());
+  for (std::size_t i = 0; i < tanimoto.size(); ++i)
+    if (coefficients[i] != 0) nearest.emplace_back(1 - tanimoto[i], i);
+  const std::size_t count = std::min(kNeighbours, nearest.size());
+  std::partial_sort(nearest.begin(), nearest.begin() + static_cast<std::ptrdiff_t>(count), nearest.end());
+  std::vector<double> chosen;
+  for (std::size_t k = 0; k < count; ++k) chosen.push_back(coefficients[nearest[k].second]);
+  return scale_of(chosen) / scale * std::exp(kGrowth * nearest.front().first);
 }
 
 }  // namespace
@@ -98,9 +122,13 @@ std::string process_problem(const GaussianProcess& p) {
 }
 
 ProcessPredictor::ProcessPredictor(GaussianProcess process)
-    : process_(std::move(process)), index_(process_.molecules, process_.used_columns()) {}
+    : process_(std::move(process)), index_(process_.molecules, process_.used_columns()) {
+  for (std::size_t o = 0; o < process_.outputs(); ++o)
+    coefficient_scale_.push_back(scale_of(std::span(process_.coefficient).subspan(o * index_.size(), index_.size())));
+}
 
-void ProcessPredictor::predict(const CountsView& counts, std::span<const float> raw, double* values) const {
+void ProcessPredictor::predict(const CountsView& counts, std::span<const float> raw, double* values,
+                               double* difficulty) const {
   const std::size_t count = index_.size();
   std::vector<float> scaled(process_.scaling.size()), rational_quadratic;
   std::vector<double> tanimoto;
@@ -111,6 +139,12 @@ void ProcessPredictor::predict(const CountsView& counts, std::span<const float> 
     const BlendTarget& target = process_.targets[t];
     const double share = process_.fingerprint_share[t];
     const std::span<double> target_values(values + o, static_cast<std::size_t>(target.classes));
+    if (difficulty != nullptr) {
+      std::fill_n(difficulty + o, target_values.size(), 0.0);
+      if (target.kind == TaskKind::regression && coefficient_scale_[o] > 0)
+        difficulty[o] =
+            difficulty_of(tanimoto, std::span(process_.coefficient).subspan(o * count, count), coefficient_scale_[o]);
+    }
     for (double& value : target_values) {
       const double* coefficient = process_.coefficient.data() + o * count;
       value = process_.mean[o++];

@@ -74,11 +74,20 @@ class ProcessPredictor {
   /// least the smaller of 0.01 and a tenth of the class frequency; the upper limit follows in the same way from the
   /// other classes' frequency. Multiclass probabilities sum to 1. `raw` [D]: descriptors and columns, NaN = missing.
   /// Thread-safe.
-  void predict(const CountsView& counts, std::span<const float> raw, double* values) const;
+  ///
+  /// If not null, `difficulty` [outputs] is filled with an estimate of the errors to expect near the molecule, relative
+  /// to those of other molecules; 0 for classes. It is r * exp(1.5 (1 - s)): r is the root mean square of the
+  /// coefficients of the 16 labelled training molecules with the most similar fingerprints, divided by that of all
+  /// coefficients, and s is the largest of these similarities. A coefficient is the residual of its molecule divided by
+  /// the noise of this row (this follows from eq. 2.25). Papadopoulos et al. (2011) combine the distance to the nearest
+  /// neighbours with the deviation of their labels instead of r.
+  void predict(const CountsView& counts, std::span<const float> raw, double* values,
+               double* difficulty = nullptr) const;
 
  private:
   GaussianProcess process_;
   KernelIndex index_;
+  std::vector<double> coefficient_scale_;  ///< [outputs] root mean square of the coefficients that are not 0
 };
 
 }  // namespace molgraph

@@ -119,10 +119,12 @@ struct Predictor::State {
     return inputs;
   }
 
-  PartnerRows partners_of(const std::vector<FeaturizeResult>& molecules, std::span<const float> columns) const {
+  PartnerRows partners_of(const std::vector<FeaturizeResult>& molecules, std::span<const float> columns,
+                          double level) const {
     const ModelConfig& config = runs[0].config;
+    const bool with_difficulty = level > 0 && calibration && calibration->by_difficulty();
     return partner_rows(blends, molecules, columns, config.input_columns().size(),
-                        static_cast<std::size_t>(config.task.num_outputs()), options.threads);
+                        static_cast<std::size_t>(config.task.num_outputs()), with_difficulty, options.threads);
   }
 
   /// Calls work(run, window indices of the batch, packed batch) for every batch and run. One thread computes each
@@ -175,8 +177,7 @@ struct Predictor::State {
       }
     }
     const Pooling pooling = embedding == nullptr ? Pooling::token : pooling_of(embedding->pooling, runs[0].config);
-    PartnerRows partners;
-    if (!embedding_only) partners = partners_of(molecules, distinct.columns);
+    const PartnerRows partners = embedding_only ? PartnerRows{} : partners_of(molecules, distinct.columns, level);
     for_each_batch(molecules, inputs, [&](std::size_t r, std::span<const std::size_t> chosen, const GraphBatch& batch) {
       std::vector<float> values(chosen.size() * outputs);
       std::vector<std::vector<float>> states(embedding != nullptr && r == 0 ? embedding->layers.size() : 0);
@@ -192,7 +193,7 @@ struct Predictor::State {
         std::string problem = not_finite(std::span<const float>(row));  // an infinite logit gives a finite probability
         runs[r].to_predictions(row.data(), to.members[r].data());
         if (blends[r] != nullptr && !embedding_only)
-          blends[r]->mix(std::span(partners.at(blends[r].get())).subspan(chosen[k] * outputs, outputs),
+          blends[r]->mix(std::span(partners.contribution.at(blends[r].get())).subspan(chosen[k] * outputs, outputs),
                          to.members[r].data());
         if (problem.empty()) problem = not_finite(std::span<const double>(to.members[r]));
         if (!problem.empty())
@@ -211,11 +212,13 @@ struct Predictor::State {
       }
     });
     if (with_domain) add_places(*domain, molecules, options.threads, predictions);
-    for (Prediction& prediction : predictions) {
+    for (std::size_t i = 0; i < predictions.size(); ++i) {
+      Prediction& prediction = predictions[i];
       if (requested == nullptr) prediction.embedding.clear();
       if (prediction.status == RowStatus::not_finite) clear_results(prediction);
       summarise_members(prediction);
-      if (calibration && !embedding_only) calibrate(*calibration, options.calibrate, level, prediction);
+      if (calibration && !embedding_only)
+        calibrate(*calibration, options.calibrate, level, partners.difficulty_of(i, outputs), prediction);
       if (!embedding_only) convert_to_table_unit(runs[0].config.task, prediction);
       if (requested != nullptr && requested->l2) scale_to_length_one(prediction.embedding);
     }
@@ -249,7 +252,7 @@ struct Predictor::State {
     const std::vector<FeaturizeResult> molecules = featurize(distinct.texts, input, rollouts != nullptr);
     if (rollouts) return distinct.expand(rollouts->explain(molecules));
     return distinct.expand(explainer->explain(
-        {molecules, inputs_of(molecules, distinct.columns), partners_of(molecules, distinct.columns)},
+        {molecules, inputs_of(molecules, distinct.columns), partners_of(molecules, distinct.columns, 0)},
         calibration && options.calibrate ? &*calibration : nullptr));
   }
 };
@@ -295,6 +298,7 @@ Predictor::Predictor(const std::vector<std::string>& runs, const PredictorOption
   state_->domain = std::move(domain);
   if (options.explain != ExplainMethod::none) state_->prepare_explanations();
   check_run_files(runs, state_->files);
+  check_difficulty(state_->calibration, runs, state_->blends[0] != nullptr && state_->blends[0]->has_process());
 }
 
 Predictor::~Predictor() = default;

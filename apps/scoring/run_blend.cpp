@@ -103,7 +103,8 @@ std::vector<float> RunBlend::InputReader::numbers(const MolecularGraph& graph, s
   return numbers;
 }
 
-std::vector<double> RunBlend::partner_contribution(const MolecularGraph& graph, std::span<const float> columns) const {
+std::vector<double> RunBlend::partner_contribution(const MolecularGraph& graph, std::span<const float> columns,
+                                                   double* difficulty) const {
   const Counts counts = counts_of(graph);
   std::vector<double> by_trees, by_process;
   std::vector<PartnerPrediction> partners;
@@ -117,7 +118,8 @@ std::vector<double> RunBlend::partner_contribution(const MolecularGraph& graph, 
   }
   if (process_) {
     by_process.resize(process_->process().outputs());
-    process_->predict({counts.column, counts.count}, process_inputs_.numbers(graph, columns), by_process.data());
+    process_->predict({counts.column, counts.count}, process_inputs_.numbers(graph, columns), by_process.data(),
+                      difficulty);
     partners.push_back({process_->process().targets, by_process});
   }
   std::vector<double> values(model_share_.size());
@@ -149,17 +151,19 @@ std::vector<std::shared_ptr<const RunBlend>> load_blends(const std::vector<Partn
 
 PartnerRows partner_rows(const std::vector<std::shared_ptr<const RunBlend>>& blends,
                          const std::vector<FeaturizeResult>& molecules, std::span<const float> columns,
-                         std::size_t measured, std::size_t outputs, int threads) {
+                         std::size_t measured, std::size_t outputs, bool with_difficulty, int threads) {
   PartnerRows all;
+  if (with_difficulty) all.difficulty.resize(molecules.size() * outputs);
   for (const auto& one : blends) {
-    if (one == nullptr || all.contains(one.get())) continue;
-    std::vector<double>& rows = all[one.get()];
+    if (one == nullptr || all.contribution.contains(one.get())) continue;
+    std::vector<double>& rows = all.contribution[one.get()];
     rows.resize(molecules.size() * outputs);
     parallel_for(std::ssize(molecules), kBlendedPerPiece, threads, [&](std::int64_t begin, std::int64_t end) {
       for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
         const auto* graph = std::get_if<MolecularGraph>(&molecules[i]);
         if (graph == nullptr) continue;
-        const std::vector<double> row = one->partner_contribution(*graph, columns.subspan(i * measured, measured));
+        const std::vector<double> row = one->partner_contribution(
+            *graph, columns.subspan(i * measured, measured), with_difficulty ? &all.difficulty[i * outputs] : nullptr);
         std::ranges::copy(row, rows.begin() + static_cast<std::ptrdiff_t>(i * outputs));
       }
     });

@@ -36,8 +36,11 @@ class RunBlend {
   RunBlend(const PartnerFiles& files, const ModelConfig& config);
 
   /// The partners' contribution to a run's predictions of a molecule [outputs]: the sum of share * partner. `graph` has
-  /// its fingerprint and descriptors; `columns` are the model's input_columns(), NaN = missing. Thread-safe.
-  std::vector<double> partner_contribution(const MolecularGraph& graph, std::span<const float> columns) const;
+  /// its fingerprint and descriptors; `columns` are the model's input_columns(), NaN = missing. Thread-safe. If not
+  /// null, `difficulty` [outputs] is filled as by ProcessPredictor::predict(), which the run must have.
+  std::vector<double> partner_contribution(const MolecularGraph& graph, std::span<const float> columns,
+                                           double* difficulty = nullptr) const;
+  bool has_process() const { return process_.has_value(); }
   /// Replaces `values` [outputs], a model's predictions of that molecule, by the run's predictions.
   void mix(std::span<const double> contribution, double* values) const;
   /// The model's share of that output, 0 to 1; the partners have the rest.
@@ -63,12 +66,18 @@ class RunBlend {
 std::vector<std::shared_ptr<const RunBlend>> load_blends(const std::vector<PartnerFiles>& partner_files,
                                                          const ModelConfig& config, std::vector<std::string>& files);
 
-/// The partners' contribution to the predictions of many molecules [molecules, outputs]. The key is the RunBlend, which
-/// runs may share.
-using PartnerRows = std::map<const RunBlend*, std::vector<double>>;
-/// `blends`: of each run, null = none. `columns` [molecules, measured]. Rows without a graph are 0.
+/// What the partners contribute to the predictions of many molecules. Rows of molecules without a graph are 0.
+struct PartnerRows {
+  std::map<const RunBlend*, std::vector<double>> contribution;  ///< [molecules, outputs]; runs may share a RunBlend
+  std::vector<double> difficulty;                               ///< [molecules, outputs] of a single run, if requested
+
+  std::span<const double> difficulty_of(std::size_t molecule, std::size_t outputs) const {
+    return difficulty.empty() ? std::span<const double>() : std::span(difficulty).subspan(molecule * outputs, outputs);
+  }
+};
+/// `blends`: of each run, null = none. `columns` [molecules, measured].
 PartnerRows partner_rows(const std::vector<std::shared_ptr<const RunBlend>>& blends,
                          const std::vector<FeaturizeResult>& molecules, std::span<const float> columns,
-                         std::size_t measured, std::size_t outputs, int threads);
+                         std::size_t measured, std::size_t outputs, bool with_difficulty, int threads);
 
 }  // namespace molgraph

@@ -63,6 +63,17 @@ class CalibrationCli : public ::testing::Test {
     }
     return all;
   }
+  /// Expects that scoring a run's test set gives the intervals of test_predictions.csv.
+  void expect_own_intervals(const std::string& folder) {
+    ASSERT_EQ(run("molgraph-score -m " + folder + " -i " + folder +
+                  "/test_predictions.csv -s smiles -o own.csv --interval 0.9")
+                  .code,
+              0);
+    for (auto row : rows("own.csv")) {
+      EXPECT_NEAR(std::stod(row["y_low"]), std::stod(row["molgraph_y_low"]), 1e-4) << folder;
+      EXPECT_NEAR(std::stod(row["y_high"]), std::stod(row["molgraph_y_high"]), 1e-4) << folder;
+    }
+  }
   /// The test set's values in results.csv, by metric.
   std::map<std::string, double> test_results(const std::string& folder) {
     std::map<std::string, double> values;
@@ -75,10 +86,11 @@ class CalibrationCli : public ::testing::Test {
 };
 
 TEST_F(CalibrationCli, TestIntervalsMatchTheResults) {
-  const ShellResult trained = train("t.csv -o R");
+  const ShellResult trained = train("t.csv -o R", kTiny);
   EXPECT_THAT(trained.err, HasSubstr("approximate, because the best epoch was chosen on the same data"));
   ASSERT_EQ(run("molgraph-score -m R -i R/test_predictions.csv -s smiles -o out.csv --interval 0.9").code, 0);
   double covered = 0, width = 0;
+  std::set<int> widths;
   const auto scored = rows("out.csv");
   for (auto row : scored) {
     const double y = std::stod(row["y"]), low = std::stod(row["molgraph_y_pred"]) - std::stod(row["molgraph_y_low"]),
@@ -89,21 +101,29 @@ TEST_F(CalibrationCli, TestIntervalsMatchTheResults) {
     EXPECT_GT(low, 0);
     covered += y >= std::stod(row["molgraph_y_low"]) && y <= std::stod(row["molgraph_y_high"]);
     width += low + high;
+    widths.insert(static_cast<int>(std::round(100 * low)));
   }
+  EXPECT_GT(widths.size(), 3u) << "intervals depend on the molecule";
   auto results = test_results("R");
   const auto count = static_cast<double>(scored.size());
   EXPECT_NEAR(results["coverage-90"], covered / count, 1e-6);
   EXPECT_NEAR(results["width-90"], width / count, 1e-3);
   EXPECT_GT(results["coverage-90"], 0.7);
-  // Half the width is the same for all predictions, and it is one of the validation errors.
+  const std::string info = run("molgraph-info R").out;
+  EXPECT_THAT(info, HasSubstr("90 % interval of y +- "));
+  EXPECT_THAT(info, HasSubstr("60 labels"));
+}
+
+TEST_F(CalibrationCli, ModelWithoutAGaussianProcessHasOneWidth) {
+  train("t.csv -o R");
+  ASSERT_EQ(run("molgraph-score -m R -i t.csv -o out.csv --interval 0.9").code, 0);
   std::vector<double> errors;
   for (auto row : rows("R/valid_predictions.csv"))
     errors.push_back(std::abs(std::stod(row["y"]) - std::stod(row["y_pred"])));
   std::ranges::sort(errors);
-  EXPECT_NEAR(width / count / 2, errors.at(static_cast<std::size_t>(std::ceil(61 * 0.9)) - 1), 1e-3);
-  const std::string info = run("molgraph-info R").out;
-  EXPECT_THAT(info, HasSubstr("90 % interval of y +- "));
-  EXPECT_THAT(info, HasSubstr("60 labels"));
+  const double expected = errors.at(static_cast<std::size_t>(std::ceil(61 * 0.9)) - 1);
+  for (auto row : rows("out.csv"))
+    EXPECT_NEAR((std::stod(row["y_high"]) - std::stod(row["y_low"])) / 2, expected, 1e-3);
 }
 
 TEST_F(CalibrationCli, PredictionsAreUnchangedWithoutIntervals) {
@@ -124,17 +144,22 @@ TEST_F(CalibrationCli, CalibrationSetIsNotUsedForTrainingOrSelection) {
   const auto file = nlohmann::json::parse(scratch.read("R/calibration.json"));
   EXPECT_EQ(file["part"], "calibration");
   EXPECT_EQ(file["targets"][0]["labels"], 120);
-  // The errors are those of the blend that molgraph-score uses. Its partners do not learn the calibration set either.
-  ASSERT_EQ(run("molgraph-score -m R -i R/splits.csv -s smiles -o out.csv").code, 0);
+  EXPECT_GT(file["targets"][0]["offset"], 0);
+  // The errors are those of the blend that molgraph-score uses, in units of half the width of the interval. Its
+  // partners do not learn the calibration set either.
+  ASSERT_EQ(run("molgraph-score -m R -i R/splits.csv -s smiles -o out.csv --interval 0.9").code, 0);
+  const auto stored = file["targets"][0]["samples"][0]["errors"].get<std::vector<double>>();
+  ASSERT_EQ(stored.size(), 120u);
+  const double at_level = stored[static_cast<std::size_t>(std::ceil(121 * 0.9)) - 1];
   const auto labels = rows("t.csv"), scored = rows("out.csv");
   std::vector<double> errors;
   for (std::size_t k = 0; k < scored.size(); ++k)
-    if (scored[k].at("split") == "calibration")
-      errors.push_back(std::abs(std::stod(labels[k].at("y")) - std::stod(scored[k].at("y_pred"))));
+    if (auto row = scored[k]; row["split"] == "calibration")
+      errors.push_back(std::abs(std::stod(labels[k].at("y")) - std::stod(row["y_pred"])) * at_level /
+                       (std::stod(row["y_high"]) - std::stod(row["y_pred"])));
   std::ranges::sort(errors);
-  const auto stored = file["targets"][0]["samples"][0]["errors"].get<std::vector<double>>();
-  ASSERT_EQ(stored.size(), errors.size());
-  for (std::size_t k = 0; k < stored.size(); ++k) EXPECT_NEAR(stored[k], errors[k], 1e-4) << k;
+  ASSERT_EQ(errors.size(), stored.size());
+  for (std::size_t k = 0; k < stored.size(); ++k) EXPECT_NEAR(stored[k], errors[k], 1e-4 * (1 + stored[k])) << k;
   EXPECT_THAT(run("molgraph-info R").out, HasSubstr("120 calibration"));
 }
 
@@ -195,6 +220,22 @@ TEST_F(CalibrationCli, EnsemblesAndFoldsHaveTheirOwnIntervals) {
   EXPECT_TRUE(scratch.exists("F/model_0/calibration.json"));
 }
 
+TEST_F(CalibrationCli, MembersWithTheirOwnSplitsCalibrateOnTheCalibrationSet) {
+  train("t.csv -o E --ensemble-size 2 --member-splits --calibration-size 0.25");
+  EXPECT_GT(nlohmann::json::parse(scratch.read("E/calibration.json"))["targets"][0]["offset"], 0);
+  expect_own_intervals("E");
+}
+
+TEST_F(CalibrationCli, FoldsOfBlendsUseAbsoluteErrors) {
+  train("t.csv -o F --folds 2 --split-sizes 0.5 0.3 0.2", kTiny);
+  const auto whole = nlohmann::json::parse(scratch.read("F/calibration.json"));
+  EXPECT_EQ(whole["version"], 1);
+  EXPECT_FALSE(whole["targets"][0].contains("offset"));
+  const auto fold = nlohmann::json::parse(scratch.read("F/model_0/calibration.json"));
+  EXPECT_EQ(fold["version"], 2);
+  expect_own_intervals("F/model_0");
+}
+
 TEST_F(CalibrationCli, OutOfFoldCalibratesOnTrainingAndValidationSets) {
   scratch.write("few.csv", first_lines(table(false), 101));
   const ShellResult trained = train("few.csv -o R --no-blend", kTiny);
@@ -227,6 +268,10 @@ TEST_F(CalibrationCli, OutOfFoldCalibratesOnTrainingAndValidationSets) {
   EXPECT_EQ(scratch.read("N/model.safetensors"), scratch.read("R/model.safetensors"));
   EXPECT_FALSE(scratch.exists("N/calibration.json"));
   train("few.csv -o B --out-of-fold", kTiny);  // each fold has its own partners
+  expect_own_intervals("B");
+  const auto blend = nlohmann::json::parse(scratch.read("B/calibration.json"));
+  EXPECT_EQ(blend["part"], "inner_folds");
+  EXPECT_GT(blend["targets"][0]["offset"], 0);
   for (const char* conflict : {"--folds 2", "--ensemble-size 2 --member-splits", "--split-sizes 0.8 0 0.2"})
     EXPECT_EQ(run(std::string("molgraph-train few.csv -o X --out-of-fold ") + conflict + kNoBaselines).code, 2)
         << conflict;

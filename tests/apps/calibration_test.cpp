@@ -10,10 +10,12 @@
 #include <fstream>
 #include <functional>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <random>
 
 #include "apps/scoring/calibrated_prediction.hpp"
 #include "apps/training/run/calibration_fit.hpp"
+#include "datasets/system/files.hpp"
 #include "featurize/graph/error.hpp"
 
 namespace molgraph {
@@ -193,14 +195,14 @@ TEST(Temperature, FoldsScaleEachMember) {
   Prediction row{.members = {{0.9}, {0.5}}};
   summarise_members(row);
   Prediction of_mean = row, raw = row;
-  calibrate(calibration, true, 0, row);
+  calibrate(calibration, true, 0, {}, row);
   EXPECT_NEAR(row.values[0], (0.75 + 0.5) / 2, 1e-12);  // odds 9 become 3
   EXPECT_EQ(row.members, raw.members);
   calibration.part = CalibrationPart::valid;  // an ensemble scales the mean, 0.7
-  calibrate(calibration, true, 0, of_mean);
+  calibrate(calibration, true, 0, {}, of_mean);
   const double odds = std::sqrt(0.7 / 0.3);
   EXPECT_NEAR(of_mean.values[0], odds / (1 + odds), 1e-12);
-  calibrate(calibration, false, 0, raw);
+  calibrate(calibration, false, 0, {}, raw);
   EXPECT_NEAR(raw.values[0], 0.7, 1e-12);
 }
 
@@ -221,7 +223,7 @@ TEST(Calibration, HandlesMissingAndTooFewLabels) {
   PredictedRows rows;
   for (int i = 0; i < 100; ++i) {
     rows.predictions.insert(rows.predictions.end(), {1.0 * i, 0.9, 5});
-    rows.deviation.insert(rows.deviation.end(), {0.5, 0.1, 0});
+    rows.difficulty.insert(rows.difficulty.end(), {0.5, 0.1, 0});
     rows.labels.insert(rows.labels.end(), {i + (i % 2 == 0 ? 2.0 : -2.0), i % 2 == 0 ? 1.0 : 0.0, i < 49 ? 5.0 : kNaN});
   }
   const Calibration made = fit_calibration(task, CalibrationPart::valid, {rows});
@@ -265,7 +267,7 @@ TEST(Calibration, InvalidRowStaysEmpty) {
   Calibration calibration;
   calibration.targets.push_back({.name = "y", .kind = TaskKind::multiclass, .outputs = 2, .temperature = 2});
   Prediction row{.status = RowStatus::invalid_smiles, .values = {kNaN, kNaN}};
-  calibrate(calibration, true, 0.9, row);
+  calibrate(calibration, true, 0.9, {}, row);
   for (const double value : {row.values[0], row.values[1], row.low[0], row.high[1]}) EXPECT_TRUE(std::isnan(value));
 }
 
@@ -273,10 +275,10 @@ TEST(Calibration, IntervalBeyondFloatRangeIsNotFinite) {
   Calibration calibration;
   calibration.targets.push_back(regression_target({{1, 2, 3, 4, 5, 6, 7, 8, 1e300}}));
   Prediction row{.values = {5}};
-  calibrate(calibration, true, 0.5, row);
+  calibrate(calibration, true, 0.5, {}, row);
   EXPECT_EQ(row.status, RowStatus::ok);
   EXPECT_EQ(row.high[0], 10);
-  calibrate(calibration, true, 0.9, row);
+  calibrate(calibration, true, 0.9, {}, row);
   EXPECT_EQ(row.status, RowStatus::not_finite);
   for (const double value : {row.values[0], row.low[0], row.high[0]}) EXPECT_TRUE(std::isnan(value));
 }
@@ -284,6 +286,42 @@ TEST(Calibration, IntervalBeyondFloatRangeIsNotFinite) {
 TEST(Calibration, ExpectedErrorMatchesHandCalculation) {
   // Bin 0.6 .. 0.7: predicted 1.3 of 2, actual 1. Bin 0.9 .. 1: predicted 0.95 + 1 of 2, actual 2. (0.3 + 0.05) / 4.
   EXPECT_NEAR(expected_calibration_error({0.64, 0.66, 0.95, 1.0}, {1, 0, 1, 1}), 0.35 / 4, 1e-12);
+}
+
+TEST(Calibration, OffsetCanComeFromOtherMolecules) {
+  PredictedRows rows;
+  for (int i = 0; i < 60; ++i) {
+    rows.predictions.insert(rows.predictions.end(), {0, 0});
+    rows.difficulty.insert(rows.difficulty.end(), {2, 3});
+    rows.labels.insert(rows.labels.end(), {6, i < 50 ? 12 : kNaN});
+  }
+  const Calibration made = fit_calibration(task_of(TaskKind::regression, {"y", "z"}), CalibrationPart::calibration,
+                                           {rows}, true, {0.5, 4, 1.5, 2});
+  EXPECT_EQ(made.targets[0].offset, 1);
+  EXPECT_EQ(made.targets[0].errors[0].errors, std::vector<double>(60, 2.0));  // 6 / (2 + 1)
+  EXPECT_EQ(made.targets[1].offset, 3);
+  EXPECT_EQ(made.targets[1].errors[0].errors, std::vector<double>(50, 2.0));  // 12 / (3 + 3)
+}
+
+TEST(Calibration, WidthFollowsTheDifficulty) {
+  Calibration calibration;
+  calibration.targets.push_back(regression_target({{1, 2, 3, 4, 5, 6, 7, 8, 9}}));
+  calibration.targets[0].offset = 0.5;
+  Prediction row{.values = {10}};
+  calibrate(calibration, true, 0.9, std::vector{1.5}, row);
+  EXPECT_EQ(row.low[0], 10 - 9 * 2);
+  EXPECT_EQ(row.high[0], 10 + 9 * 2);
+}
+
+TEST(Calibration, DifficultyRequiresAProcess) {
+  std::optional<Calibration> calibration = Calibration{};
+  calibration->targets.push_back(regression_target({{1, 2, 3}}));
+  EXPECT_NO_THROW(check_difficulty(calibration, {"R"}, false));
+  calibration->targets[0].offset = 0.5;
+  EXPECT_NO_THROW(check_difficulty(calibration, {"R"}, true));
+  EXPECT_THROW(check_difficulty(calibration, {"R"}, false), FileError);
+  calibration->members = 2;  // the offset belongs to the ensemble's standard deviation
+  EXPECT_NO_THROW(check_difficulty(calibration, {"R"}, false));
 }
 
 class CalibrationFile : public testing::Test {
@@ -324,11 +362,25 @@ TEST_F(CalibrationFile, IsReadAsWritten) {
   EXPECT_EQ(read.targets[0].labels, 3);
 }
 
+TEST_F(CalibrationFile, DifficultyHasItsOwnVersion) {  // earlier programs reject it
+  const auto version = [&](std::int64_t members, double offset) {
+    Calibration calibration{.members = members};
+    calibration.targets.push_back(regression_target({{0.1, 0.3}}));
+    calibration.targets[0].offset = offset;
+    write_calibration(path, calibration);
+    EXPECT_EQ(read_calibration(path, task).by_difficulty(), members == 1 && offset > 0);
+    return nlohmann::json::parse(read_file(path)).at("version").get<int>();
+  };
+  EXPECT_EQ(version(1, 0), 1);
+  EXPECT_EQ(version(1, 0.5), 2);
+  EXPECT_EQ(version(2, 0.5), 1);
+}
+
 TEST_F(CalibrationFile, FailsIfDamagedOrOfAnotherModel) {
   task.names = {"z"};
   EXPECT_NE(problem().find("other targets"), std::string::npos);
   task.names = {"y"};
-  const std::vector<std::pair<std::string, std::string>> damages{{"\"version\":1", "\"version\":2"},
+  const std::vector<std::pair<std::string, std::string>> damages{{"\"version\":1", "\"version\":3"},
                                                                  {"folds", "moon"},
                                                                  {"0.3", "-0.3"},
                                                                  {"\"members\":2", "\"members\":3"},

@@ -73,6 +73,40 @@ TEST(GaussianProcess, PredictionsMatchHandCalculation) {
   EXPECT_EQ(values[1], 0.5);
 }
 
+TEST(GaussianProcess, DifficultyMatchesHandCalculation) {
+  const ProcessPredictor process(small_process());
+  const std::vector<std::uint32_t> column{1};
+  const std::vector<float> count{1}, numbers{5, 77};
+  double values[2], alone[2], difficulty[] = {-1, -1};
+  process.predict({column, count}, numbers, values, difficulty);
+  EXPECT_NEAR(difficulty[0], 1, 1e-12);  // both molecules are neighbours, and one has the same fingerprint
+  EXPECT_EQ(difficulty[1], 0);           // classes
+  process.predict({column, count}, numbers, alone);
+  EXPECT_EQ(values[0], alone[0]);
+}
+
+TEST(GaussianProcess, DifficultyUsesTheNearestLabelledMolecules) {
+  GaussianProcess process{.targets = {{.name = "y"}}, .fingerprint_share = {1}, .noise = {0.1}, .mean = {0}};
+  const std::vector<std::uint32_t> column{1};
+  for (int k = 0; k < 21; ++k) {  // similarities 1, 1/2, 1/3, ..., 1/17 four times
+    process.molecules.add({column, std::vector<float>{std::min(1.0F + static_cast<float>(k), 17.0F)}}, {});
+    // The most similar molecule has no label. Of equally similar molecules, the first counts.
+    process.coefficient.push_back(k == 0 ? 0 : k <= 16 ? 3 : 30);
+  }
+  double value = 0, difficulty = 0;
+  const auto compute = [&](double factor) {
+    for (double& c : process.coefficient) c *= factor;
+    ProcessPredictor(process).predict({column, std::vector<float>{1}}, {}, &value, &difficulty);
+  };
+  compute(1);
+  const double expected = 3 / std::sqrt((16 * 9 + 4 * 900) / 20.0) * std::exp(1.5 * 0.5);
+  EXPECT_NEAR(difficulty, expected, 1e-12);
+  compute(-10);  // the unit of the coefficients depends on the noise
+  EXPECT_NEAR(difficulty, expected, 1e-12);
+  compute(0);
+  EXPECT_EQ(difficulty, 0);
+}
+
 TEST(GaussianProcess, RareClassProbabilitiesKeepTheirOrder) {
   GaussianProcess process = small_process();
   process.mean[1] = 0.002;

@@ -373,12 +373,16 @@ TEST(ReportRecordFile, RoundTripsThroughJson) {
   const ReportRecord record{.methods = facts.methods,
                             .shared = 4,
                             .censored = 5,
-                            .test = {.deviation = {0.5, kNaN}, .similarity = {0.25}},
+                            .test = {.difficulty = {0.5, kNaN}, .similarity = {0.25}},
                             .compared = 9,
                             .twins = {{1, 3, 2, 4, 1, 0.75}}};
   const std::string json = to_json(record, facts.task.names);
   const ReportRecord back = report_record_from_json(json, "report.json", 2);
   EXPECT_EQ(to_json(back, facts.task.names), json);
+  EXPECT_EQ(back.test.difficulty.at(0), 0.5);
+  std::string old = json;  // of version 0.1.0
+  old.replace(old.find("difficulty"), 10, "deviation");
+  EXPECT_EQ(report_record_from_json(old, "report.json", 2).test.difficulty.at(0), 0.5);
   EXPECT_EQ(back.shared, 4);
   EXPECT_EQ(back.methods[0].parts[2]->positives, facts.methods[0].parts[2]->positives);
   EXPECT_FALSE(back.methods[0].parts[0].has_value());

@@ -122,8 +122,8 @@ void add_training(const fs::path& folder, Json& card) {
   }
 }
 
-/// Adds the calibration. Regression: half the width of the 90 % interval in the model's unit (for an ensemble, at the
-/// average disagreement of its members). Classification: the temperature.
+/// Adds the calibration. Regression: half the width of the 90 % interval in the model's unit (if it depends on the
+/// molecule, at the mean difficulty). Classification: the temperature.
 void add_calibration(const std::string& run, const Task& task, Json& card) {
   const std::optional<Calibration> calibration = calibration_of(run, task);
   if (!calibration) return;

@@ -66,7 +66,8 @@ void make_process(const FeatureRows& rows, const MoleculeSet& set, const Split& 
   baselines.process = std::move(fitted.process);
   const std::array<const std::vector<std::int64_t>*, 3> parts{&split.train, &split.valid, &split.test};
   for (std::size_t p = 0; p < parts.size(); ++p)
-    baselines.of_process[p] = process_predictions(predictor, rows, *parts[p], options.threads, fit.throw_if_stopped);
+    baselines.of_process[p] = process_predictions(predictor, rows, *parts[p], options.threads, fit.throw_if_stopped,
+                                                  p == 1 ? &baselines.difficulty[p] : nullptr);
 }
 
 }  // namespace

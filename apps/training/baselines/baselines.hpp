@@ -18,6 +18,7 @@ namespace molgraph {
 /// that was left out.
 struct Baselines {
   std::array<std::vector<double>, 3> nearest, of_trees, of_process;
+  std::array<std::vector<double>, 3> difficulty;  ///< [n, outputs] ProcessPredictor::predict(); only for valid
   std::optional<Trees> trees;
   std::vector<int> rounds;  ///< FittedTrees::rounds
   std::optional<GaussianProcess> process;

@@ -338,15 +338,18 @@ ProcessSeconds seconds_to_fit_process(const FeatureRows& rows, const MoleculeSet
 
 std::vector<double> process_predictions(const ProcessPredictor& process, const FeatureRows& rows,
                                         const std::vector<std::int64_t>& indices, int threads,
-                                        const std::function<void()>& throw_if_stopped) {
+                                        const std::function<void()>& throw_if_stopped,
+                                        std::vector<double>* difficulty) {
   const std::size_t outputs = process.process().outputs();
   std::vector<double> values(indices.size() * outputs);
+  if (difficulty != nullptr) difficulty->assign(values.size(), 0);
   parallel_for(static_cast<std::int64_t>(indices.size()), kMoleculesPerPiece, threads,
                [&](std::int64_t begin, std::int64_t end) {
                  if (throw_if_stopped) throw_if_stopped();
                  for (auto k = static_cast<std::size_t>(begin); k < static_cast<std::size_t>(end); ++k) {
                    const auto row = static_cast<std::size_t>(indices[k]);
-                   process.predict(rows.counts(row), rows.numbers(row), values.data() + k * outputs);
+                   process.predict(rows.counts(row), rows.numbers(row), values.data() + k * outputs,
+                                   difficulty == nullptr ? nullptr : difficulty->data() + k * outputs);
                  }
                });
   return values;

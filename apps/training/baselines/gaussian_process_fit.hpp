@@ -49,9 +49,11 @@ struct ProcessSeconds {
 ProcessSeconds seconds_to_fit_process(const FeatureRows& rows, const MoleculeSet& set,
                                       const std::vector<std::int64_t>& train, const ProcessFitOptions& options);
 
-/// Returns predictions [n, outputs] for the molecules `indices`. `throw_if_stopped`: as above.
+/// Returns predictions [n, outputs] for the molecules `indices`; `difficulty`, if not null, becomes their difficulty
+/// [n, outputs] (ProcessPredictor::predict()). `throw_if_stopped`: as above.
 std::vector<double> process_predictions(const ProcessPredictor& process, const FeatureRows& rows,
                                         const std::vector<std::int64_t>& indices, int threads,
-                                        const std::function<void()>& throw_if_stopped = {});
+                                        const std::function<void()>& throw_if_stopped = {},
+                                        std::vector<double>* difficulty = nullptr);
 
 }  // namespace molgraph

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "apps/scoring/blend.hpp"
+#include "apps/scoring/moments.hpp"
 #include "datasets/system/readable.hpp"
 #include "datasets/system/text.hpp"
 
@@ -21,7 +22,7 @@ constexpr std::size_t kTargetsNamed = 5;
 /// One label of a target with its prediction.
 struct Labelled {
   const double* values;  ///< [outputs of the target]
-  double deviation;      ///< of the first output; 0 without an ensemble
+  double difficulty;     ///< of the first output; 0 if there is none
   double label;
 };
 
@@ -33,7 +34,7 @@ std::vector<Labelled> labelled(const PredictedRows& rows, std::size_t t, std::si
     const double label = rows.labels[i * targets + t];
     if (std::isnan(label)) continue;
     const std::size_t at = i * outputs + first;
-    all.push_back({&rows.predictions[at], rows.deviation.empty() ? 0 : rows.deviation[at], label});
+    all.push_back({&rows.predictions[at], rows.difficulty.empty() ? 0 : rows.difficulty[at], label});
   }
   return all;
 }
@@ -175,7 +176,7 @@ class Means {
 void add_coverage(const TargetCalibration& target, const std::vector<Labelled>& rows, Means& means) {
   double covered = 0, width = 0;
   for (const Labelled& one : rows) {
-    const Interval interval = interval_of(target, kReportedLevel, *one.values, one.deviation, {});
+    const Interval interval = interval_of(target, kReportedLevel, *one.values, one.difficulty, {});
     covered += one.label >= interval.low && one.label <= interval.high;
     width += interval.high - interval.low;
   }
@@ -198,7 +199,7 @@ double expected_calibration_error(const std::vector<double>& probabilities, cons
 }
 
 Calibration fit_calibration(const Task& task, CalibrationPart part, const std::vector<PredictedRows>& rows,
-                            bool temperatures) {
+                            bool temperatures, const std::vector<double>& reference) {
   Calibration calibration{.part = part};
   const std::vector<BlendTarget> targets = blend_targets(task);
   const std::size_t outputs = outputs_of(targets);
@@ -212,22 +213,25 @@ Calibration fit_calibration(const Task& task, CalibrationPart part, const std::v
       all.insert(all.end(), each.back().begin(), each.back().end());
     }
     target.labels = static_cast<std::int64_t>(all.size());
-    first += static_cast<std::size_t>(target.outputs);
     const bool enough = target.labels >= kMinCalibrationLabels;
     if (enough && target.kind == TaskKind::regression) {
-      double deviation = 0;
-      for (const Labelled& one : all) deviation += one.deviation;
-      target.offset = deviation / static_cast<double>(all.size());
+      Moments difficulty;
+      if (reference.empty())
+        for (const Labelled& one : all) difficulty.add(one.difficulty);
+      for (std::size_t i = first; i < reference.size(); i += outputs) difficulty.add(reference[i]);
+      target.offset = difficulty.mean;
       for (const auto& labels : each) {
         std::vector<double> errors;
         for (const Labelled& one : labels)
-          errors.push_back(std::abs(one.label - *one.values) / (target.offset > 0 ? one.deviation + target.offset : 1));
+          errors.push_back(std::abs(one.label - *one.values) /
+                           (target.offset > 0 ? one.difficulty + target.offset : 1));
         target.errors.push_back(error_sample(std::move(errors)));
       }
     } else if (temperatures && enough &&
                std::ranges::any_of(all, [&](const Labelled& one) { return one.label != all[0].label; })) {
       target.temperature = best_temperature(target, all);
     }
+    first += static_cast<std::size_t>(target.outputs);
     calibration.targets.push_back(std::move(target));
   }
   return calibration;

@@ -18,7 +18,7 @@ inline constexpr double kReportedLevel = 0.9;
 /// Predictions and labels of n molecules.
 struct PredictedRows {
   std::vector<double> predictions;  ///< [n, outputs], in the target's unit or as probabilities
-  std::vector<double> deviation;    ///< [n, outputs] standard deviation over an ensemble; empty = no ensemble
+  std::vector<double> difficulty;   ///< [n, outputs] (Difficulty); empty = none
   std::vector<double> labels;       ///< [n, T], NaN = missing
 };
 
@@ -28,9 +28,10 @@ struct PredictedRows {
 /// Without `temperatures`, all classification targets get temperature 1. The temperature, between 0.25 and 10,
 /// minimises the negative log-likelihood of Platt's targets (1999, section 2.2). With them, a small set of perfectly
 /// separated classes does not lead to probabilities of 0 and 1. The temperature is 1 unless the gain exceeds two
-/// standard errors. The offset of an ensemble's errors is its mean deviation over the rows.
+/// standard errors. The offset is the mean of `reference` [m, outputs], the difficulties of other molecules, or, if
+/// this is empty, of the labelled rows.
 Calibration fit_calibration(const Task& task, CalibrationPart part, const std::vector<PredictedRows>& rows,
-                            bool temperatures = true);
+                            bool temperatures = true, const std::vector<double>& reference = {});
 /// Returns true if any target has an interval or a temperature other than 1.
 bool has_effect(const Calibration& calibration);
 /// Returns log lines: which targets have intervals and temperatures, and which have too few labels. `inner_folds`:

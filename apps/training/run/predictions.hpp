@@ -53,6 +53,13 @@ struct AllPredictions {
   }
 };
 
+/// What the errors of prediction intervals are divided by, after adding an offset (TargetCalibration::errors)
+/// [n, outputs]; empty = errors are not divided. For an ensemble, the standard deviation over its members; for a single
+/// model with a Gaussian process, the difficulty of ProcessPredictor::predict().
+struct Difficulty {
+  std::vector<double> valid, test, calibration;
+};
+
 /// Population standard deviation [n, outputs] of several models' predictions for the same rows.
 std::vector<double> deviation_of(const std::vector<const std::vector<double>*>& models);
 

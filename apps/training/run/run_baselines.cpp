@@ -168,22 +168,20 @@ void RunBaselines::blend(const LoadedData& data, const Split& split, const Basel
   const auto predict_trees = [&](const std::vector<std::int64_t>& molecules) {
     return partners.trees ? tree_predictions(*partners.trees, *rows_, molecules, run_.threads) : std::vector<double>();
   };
-  const auto predict_process = [&](const std::vector<std::int64_t>& molecules) {
-    return partners.process ? process_predictions(*partners.process, *rows_, molecules, run_.threads,
-                                                  [this] { run_.control.stop_if_requested(); })
+  const auto predict_process = [&](const std::vector<std::int64_t>& molecules, std::vector<double>* difficulty) {
+    return partners.process ? process_predictions(
+                                  *partners.process, *rows_, molecules, run_.threads,
+                                  [this] { run_.control.stop_if_requested(); }, difficulty)
                             : std::vector<double>();
   };
   // Predictions of the partner in use for the training, test and calibration set.
-  const auto of_parts = [&](const auto& predict) {
-    return PartPredictions{predict(split.train), predict(split.test), predict(split.calibration)};
-  };
   PartPredictions of_trees, of_process;
   bool rejected = false;
   if (baselines.trees) {
     const auto use = [&](Trees trees) {
       set_shares(shares.trees, trees.targets);
       partners.trees = std::move(trees);
-      of_trees = of_parts(predict_trees);
+      of_trees = {predict_trees(split.train), predict_trees(split.test), predict_trees(split.calibration)};
     };
     use(refit_trees(baselines, *rows_, data.set, known, baseline_options()));
     if (is_rejected(kTreesName, data, split, baselines.of_trees, of_trees)) use(*baselines.trees), rejected = true;
@@ -193,20 +191,24 @@ void RunBaselines::blend(const LoadedData& data, const Split& split, const Basel
     const auto use = [&](GaussianProcess process) {
       set_shares(shares.process, process.targets);
       partners.process.emplace(std::move(process));
-      of_process = of_parts(predict_process);
+      of_process = {predict_process(split.train, nullptr), predict_process(split.test, &difficulty_.test),
+                    predict_process(split.calibration, &difficulty_.calibration)};
     };
     use(refit_process(baselines, *rows_, data.set, known, baseline_options()));
     if (is_rejected(kProcessName, data, split, baselines.of_process, of_process))
       use(*baselines.process), rejected = true;
     else trained_on_valid_ = true;
+    difficulty_.valid = baselines.difficulty[1];
   }
+  const std::vector<BlendTarget> targets = blend_targets(data.set.task);
+  if (std::ranges::find(targets, TaskKind::regression, &BlendTarget::kind) == targets.end()) difficulty_ = {};
 
   partners.mix(of_trees[0], of_process[0], predictions.parts[0]);
   partners.mix(baselines.of_trees[1], baselines.of_process[1], predictions.parts[1]);  // not trained on this set
   partners.mix(of_trees[1], of_process[1], predictions.parts[2]);
   partners.mix(of_trees[2], of_process[2], predictions.calibration);
   const auto mix = [&](const std::vector<std::int64_t>& molecules, std::vector<double>& rows) {
-    partners.mix(predict_trees(molecules), predict_process(molecules), rows);
+    partners.mix(predict_trees(molecules), predict_process(molecules, nullptr), rows);
   };
   for (auto& [name, values] : predictions.hidden) mix_present(data.hidden_parts.at(name), mix, values);
 
@@ -252,6 +254,7 @@ Baselines RunBaselines::make(const LoadedData& data, const Split& split,
   Baselines result;
   result.nearest = pool([](Baselines & one) -> auto& { return one.nearest; });
   if (trees) result.of_trees = pool([](Baselines & one) -> auto& { return one.of_trees; });
+  if (process) result.difficulty = pool([](Baselines & one) -> auto& { return one.difficulty; });
   if (process) result.of_process = pool([](Baselines & one) -> auto& { return one.of_process; });
   Baselines& last = of_splits.back();
   if (trees) result.trees = std::move(last.trees);
@@ -264,7 +267,7 @@ Baselines RunBaselines::make(const LoadedData& data, const Split& split,
 std::vector<ComparedMethod> RunBaselines::of_split(LoadedData& data, const Split& split,
                                                    const std::vector<Split>& member_splits, AllPredictions& predictions,
                                                    const std::string& folder) {
-  partners_.clear(), model_shares_.clear(), trained_on_valid_ = false;
+  partners_.clear(), model_shares_.clear(), difficulty_ = {}, trained_on_valid_ = false;
   if (!enabled_) return {};
   assert(rows_);
   const auto begin = std::chrono::steady_clock::now();
@@ -298,7 +301,7 @@ std::vector<ComparedMethod> RunBaselines::of_split(LoadedData& data, const Split
     run_.control.warn("Baselines left out: not enough memory");
   }
   predictions = unblended;
-  partners_.clear(), model_shares_.clear(), trained_on_valid_ = false;
+  partners_.clear(), model_shares_.clear(), difficulty_ = {}, trained_on_valid_ = false;
   return {};
 }
 

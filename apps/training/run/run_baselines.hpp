@@ -37,6 +37,10 @@ class RunBaselines {
   std::vector<ComparedMethod> of_split(LoadedData& data, const Split& split, const std::vector<Split>& member_splits,
                                        AllPredictions& predictions, const std::string& folder);
 
+  /// Difficulty of the last split for a single model; empty if the blend has no Gaussian process or no regression
+  /// target.
+  const Difficulty& difficulty() const { return difficulty_; }
+
   /// Shares [T] of the transformer in the predictions of the last split; empty = 1.
   const std::vector<double>& model_shares() const { return model_shares_; }
 
@@ -66,6 +70,7 @@ class RunBaselines {
   bool enabled_ = false;
   std::optional<FeatureRows> rows_;
   std::vector<std::string> partners_;
+  Difficulty difficulty_;
   std::vector<double> model_shares_;
   bool trained_on_valid_ = false;
 };

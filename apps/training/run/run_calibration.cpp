@@ -14,45 +14,48 @@
 #include "featurize/graph/error.hpp"
 
 namespace molgraph {
-Disagreement::Disagreement(const std::vector<AllPredictions>& models, bool same_parts) {
-  if (models.size() < 2) return;
+Difficulty ensemble_difficulty(const std::vector<AllPredictions>& models, bool same_parts) {
+  Difficulty difficulty;
+  if (models.size() < 2) return difficulty;
   const auto of = [&](auto rows_of) {
     std::vector<const std::vector<double>*> rows;
     for (const AllPredictions& model : models) rows.push_back(&rows_of(model));
     return deviation_of(rows);
   };
-  if (same_parts) valid = of([](const AllPredictions& model) -> auto& { return model.parts[1]; });
-  test = of([](const AllPredictions& model) -> auto& { return model.parts[2]; });
-  calibration = of([](const AllPredictions& model) -> auto& { return model.calibration; });
+  if (same_parts) difficulty.valid = of([](const AllPredictions& model) -> auto& { return model.parts[1]; });
+  difficulty.test = of([](const AllPredictions& model) -> auto& { return model.parts[2]; });
+  difficulty.calibration = of([](const AllPredictions& model) -> auto& { return model.calibration; });
+  return difficulty;
 }
 
-void Disagreement::scale(const Task& task, const std::vector<double>& shares) {
+void scale_by_shares(const Task& task, const std::vector<double>& shares, Difficulty& difficulty) {
   if (shares.empty()) return;
   std::vector<double> of_outputs;
   const std::vector<BlendTarget> targets = blend_targets(task);
   for (std::size_t t = 0; t < targets.size(); ++t)
     of_outputs.insert(of_outputs.end(), static_cast<std::size_t>(targets[t].classes), shares[t]);
-  for (std::vector<double>* rows : {&valid, &test, &calibration})
+  for (std::vector<double>* rows : {&difficulty.valid, &difficulty.test, &difficulty.calibration})
     for (std::size_t i = 0; i < rows->size(); ++i) (*rows)[i] *= of_outputs[i % of_outputs.size()];
 }
 
 RunCalibration RunCalibration::of_split(const LoadedData& data, const Split& split, AllPredictions& predictions,
-                                        const Disagreement& disagreement, std::int64_t members, bool pooled) {
+                                        const Difficulty& difficulty, std::int64_t members, bool pooled) {
   RunCalibration result;
   const MoleculeSet& set = data.set;
   const auto rows_of = [&](const std::vector<std::int64_t>& molecules, const std::vector<double>& predicted,
-                           const std::vector<double>& deviation) {
-    return PredictedRows{predicted, deviation, targets_of(set, molecules)};
+                           const std::vector<double>& difficulties) {
+    return PredictedRows{predicted, difficulties, targets_of(set, molecules)};
   };
-  result.test_ = rows_of(split.test, predictions.parts[2], disagreement.test);
+  result.test_ = rows_of(split.test, predictions.parts[2], difficulty.test);
   const bool has_calibration_set = !split.calibration.empty();
   if (!has_calibration_set && split.valid.empty()) return result;
   Calibration calibration =
       has_calibration_set
           ? fit_calibration(set.task, CalibrationPart::calibration,
-                            {rows_of(split.calibration, predictions.calibration, disagreement.calibration)})
+                            {rows_of(split.calibration, predictions.calibration, difficulty.calibration)}, true,
+                            difficulty.valid)  // not of the same set, which would make the coverage approximate
           : fit_calibration(set.task, data.inner.empty() ? CalibrationPart::valid : CalibrationPart::inner_folds,
-                            {rows_of(split.valid, predictions.parts[1], disagreement.valid)}, !pooled);
+                            {rows_of(split.valid, predictions.parts[1], difficulty.valid)}, !pooled);
   calibration.members = members;
   if (pooled && !has_calibration_set && set.task.kind != TaskKind::regression)
     result.notes_.emplace_back(
@@ -105,8 +108,8 @@ std::optional<IntervalColumns> RunCalibration::test_intervals() const {
   for (std::size_t t = 0; t < targets; ++t) {
     const TargetCalibration& target = calibration_->targets[t];
     for (std::size_t i = t, at = first; i < test_.labels.size(); i += targets, at += outputs) {
-      const double deviation = test_.deviation.empty() ? 0 : test_.deviation[at];
-      const Interval interval = interval_of(target, kReportedLevel, test_.predictions[at], deviation, {});
+      const double difficulty = test_.difficulty.empty() ? 0 : test_.difficulty[at];
+      const Interval interval = interval_of(target, kReportedLevel, test_.predictions[at], difficulty, {});
       columns.low[i] = interval.low, columns.high[i] = interval.high;
     }
     first += static_cast<std::size_t>(target.outputs);

@@ -13,15 +13,11 @@
 
 namespace molgraph {
 
-/// Standard deviation [n, outputs] over the members of an ensemble; empty for a single model.
-struct Disagreement {
-  std::vector<double> valid, test, calibration;
-
-  /// `same_parts`: all members share the validation set; otherwise `valid` remains empty.
-  Disagreement(const std::vector<AllPredictions>& models, bool same_parts);
-  /// Multiplies by the `shares` [T] of the models in a blend; empty = 1.
-  void scale(const Task& task, const std::vector<double>& shares);
-};
+/// The difficulty for an ensemble; empty for a single model. `same_parts`: all members share the validation set;
+/// otherwise `valid` remains empty.
+Difficulty ensemble_difficulty(const std::vector<AllPredictions>& models, bool same_parts);
+/// Multiplies an ensemble's difficulty by the `shares` [T] of the models in a blend; empty = 1.
+void scale_by_shares(const Task& task, const std::vector<double>& shares, Difficulty& difficulty);
 
 class RunCalibration {
  public:
@@ -29,7 +25,7 @@ class RunCalibration {
   /// `predictions`, the uncalibrated predictions of the run. `pooled`: the validation set is pooled from several sets,
   /// each predicted by one model. There is then no temperature, because it would not be that of the members' mean.
   static RunCalibration of_split(const LoadedData& data, const Split& split, AllPredictions& predictions,
-                                 const Disagreement& disagreement, std::int64_t members, bool pooled);
+                                 const Difficulty& difficulty, std::int64_t members, bool pooled);
   /// Calibrates on cross-validation: on the test set of each fold, predicted by its own model without a temperature.
   /// Contains no calibration if a molecule is in several test sets.
   static RunCalibration of_folds(const Task& task, const std::vector<Split>& folds,

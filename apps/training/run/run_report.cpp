@@ -40,8 +40,8 @@ ReportRecord record_of(const TrainRun& run, const ResolvedRun& resolved, const L
   record.methods.push_back(results_of("mean predictor", run, resolved, data, split, mean));
   for (const ComparedMethod& method : inputs.compared)
     record.methods.push_back(results_of(method.name, run, resolved, data, split, method.predictions));
-  record.valid.deviation = inputs.disagreement.valid;
-  record.test.deviation = inputs.disagreement.test;
+  record.valid.difficulty = inputs.difficulty.valid;
+  record.test.difficulty = inputs.difficulty.test;
   add_similarities(data.set, split, resolved.options.training.seed, run.threads, record);
   return record;
 }

@@ -16,7 +16,7 @@ namespace molgraph {
 struct SplitReportInputs {
   const AllPredictions& predictions;            ///< predictions of the run
   const std::vector<ComparedMethod>& compared;  ///< other methods for comparison
-  const Disagreement& disagreement;             ///< of the ensemble members
+  const Difficulty& difficulty;                 ///< of the intervals
   std::vector<MethodResults> members;           ///< results_of_members()
   std::string recipe;                           ///< Report::recipe
 };

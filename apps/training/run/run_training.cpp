@@ -190,7 +190,7 @@ SplitResult train_split(const TrainRun& run, const ResolvedRun& resolved, Loaded
     out_of_fold = predict_out_of_fold(run, resolved, data, start, folder, plan);
   }
   if (!first) return {};
-  Disagreement disagreement(models, member_splits.empty() && data.inner.empty());
+  Difficulty difficulty = ensemble_difficulty(models, member_splits.empty() && data.inner.empty());
   std::vector<MethodResults> members_alone =
       results_of_members(run, resolved, data, base_split, models, member_splits.empty());
   std::vector<PartPredictions> parts;
@@ -216,10 +216,11 @@ SplitResult train_split(const TrainRun& run, const ResolvedRun& resolved, Loaded
   const std::vector<ComparedMethod> compared =
       baselines.of_split(data, split, member_splits.empty() ? data.inner : member_splits, mean, folder);
   RunCalibration calibration;
-  disagreement.scale(data.set.task, baselines.model_shares());
+  if (members == 1) difficulty = baselines.difficulty();
+  else scale_by_shares(data.set.task, baselines.model_shares(), difficulty);
   if (resolved.options.training.calibrate && data.set.computed_targets.empty()) {
     const ClippedLabels clipped = labels.clip();
-    calibration = RunCalibration::of_split(data, split, mean, disagreement, members,
+    calibration = RunCalibration::of_split(data, split, mean, difficulty, members,
                                            !member_splits.empty() || (!data.inner.empty() && members > 1));
   }
   if (data.folds.empty())  // otherwise the notes of the whole run follow
@@ -246,7 +247,7 @@ SplitResult train_split(const TrainRun& run, const ResolvedRun& resolved, Loaded
   record.measured_labels = measured_labels(data.set, report.valid);
   record.suspicious_labels = suspicious;
   record_run(run, folder, record);
-  report_split(run, resolved, data, split, {mean, compared, disagreement, std::move(members_alone), report.recipe},
+  report_split(run, resolved, data, split, {mean, compared, difficulty, std::move(members_alone), report.recipe},
                folder);
   for (std::size_t k = 0; k < data.inner.size(); ++k) fs::remove_all(directory.inner(k));
   return {std::move(report), calibration.test(), learned};
@@ -291,6 +292,7 @@ void train_folds(const TrainRun& run, const ResolvedRun& resolved, LoadedData& d
     SplitResult fold = train_split(run, for_fold(resolved, data, split), data, split, start,
                                    run.folder + "/model_" + std::to_string(k), baselines, plan, suspicious);
     reports.push_back(std::move(fold.report));
+    fold.test.difficulty.clear();  // CV+ uses absolute errors
     tests.push_back(std::move(fold.test));
     learned.insert(fold.learned.begin(), fold.learned.end());
     if (partners.value_or(baselines.partners()) != baselines.partners()) partners.emplace();
