@@ -14,10 +14,6 @@ std::string entry(const std::string& name, const std::string& html) {
   return html.empty() ? "" : "<dt>" + name + "</dt><dd>" + html + "</dd>\n";
 }
 
-std::string counted(std::int64_t count, const char* singular, const char* plural) {
-  return with_thousands(count) + " " + (count == 1 ? singular : plural);
-}
-
 std::string parts_text(const ReportFacts& facts) {
   std::string parts;
   const auto add = [&](std::int64_t count, const char* name) {
@@ -53,7 +49,7 @@ std::string shared_text(const ReportFacts& facts) {
   if (!facts.shared) return "not recorded";
   if (*facts.shared == 0) return "none";
   return "<strong>" + counted(*facts.shared, "molecule", "molecules") +
-         "</strong>: the metrics look better than they are";
+         "</strong>: the metrics can be better than on new molecules";
 }
 
 std::string repeated_text(const ReportFacts& facts) {
@@ -110,6 +106,9 @@ std::string data_section(const ReportFacts& facts) {
   list += entry("Split", parts_text(facts));
   list += entry("Rejected rows", rejected_text(facts));
   list += entry("Duplicate molecules", repeated_text(facts));
+  if (facts.run && !facts.run->suspicious_labels.empty())
+    list += entry("Outlier labels", with_thousands(std::ssize(facts.run->suspicious_labels)) +
+                                        " (<code>molgraph-info RUN -v</code> lists them)");
   list += entry("Molecules in two sets", shared_text(facts));
   if (facts.censored.value_or(0) > 0)
     list += entry("Censored labels (&gt;50)", with_thousands(*facts.censored) + ", excluded from all metrics");

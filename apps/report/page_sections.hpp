@@ -13,9 +13,12 @@ namespace molgraph {
 /// A plot with its caption and a collapsed table of its values.
 std::string figure(const std::string& svg, const std::string& caption, const HtmlTable& table);
 
-/// The metric for comparing targets and methods: the run's own metric if the kind has it, else the kind's first metric.
+/// The metric for comparing the targets of a kind: Spearman's correlation for several regression targets, else the
+/// run's own metric if the kind has it, else the kind's first metric.
 Measure leading_measure(const ReportFacts& facts, TaskKind kind);
-/// The leading metric of the task's kind; for mixed tasks, of regression.
+/// The metric for comparing methods: the leading metric of the task's kind (for mixed tasks, of regression). If the run
+/// has no value for it on the evaluation set, and it is not that of several regression targets, the kind's first metric
+/// with a value.
 Measure leading_measure(const ReportFacts& facts);
 
 /// The targets with plots: all, or if there are many, the best, the median and the worst on the evaluation set.

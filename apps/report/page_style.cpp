@@ -13,9 +13,10 @@ body{margin:0 auto;padding:1rem 1.2rem 3rem;max-width:68rem;background:var(--bac
 font:16px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Liberation Sans",Arial,sans-serif}
 h1{font-size:1.7rem;line-height:1.2;margin:.6rem 0 .3rem}h2{font-size:1.25rem;margin:2.2rem 0 .6rem;
 border-bottom:1px solid var(--rule);padding-bottom:.2rem}h3{font-size:1.05rem;margin:1.2rem 0 .3rem}
-h1,h2,h3,td,th,dd,code,bdi{overflow-wrap:anywhere;unicode-bidi:isolate}
+h1,h2,h3,td,th,dd,li,code,bdi{overflow-wrap:anywhere;unicode-bidi:isolate}
 p{max-width:46rem;margin:.5rem 0}.lead{font-size:1.1rem}.quiet,.range,figcaption,caption{color:var(--quiet)}
-.warn{border-left:4px solid var(--warn);padding:.2rem .8rem;background:var(--soft)}
+.warn{border-left:4px solid var(--warn);padding:.2rem .8rem;background:var(--soft);max-width:46rem;margin:.8rem 0}
+.warn h2{font-size:1.05rem;margin:.3rem 0;border:0;padding:0}.warn ul{margin:.3rem 0;padding-left:1.2rem}
 a{color:var(--c1)}
 a:focus-visible,summary:focus-visible,.scroll:focus-visible{outline:3px solid var(--c1);outline-offset:2px}
 .skip{position:absolute;left:-999rem}.skip:focus{position:static}
@@ -25,7 +26,8 @@ dl{display:grid;grid-template-columns:max-content 1fr;gap:.2rem 1rem;margin:.6re
 table{border-collapse:collapse;font-size:.92rem;font-variant-numeric:tabular-nums}
 caption{text-align:left;padding:.2rem 0}th,td{padding:.25rem .7rem .25rem 0;text-align:left;vertical-align:top;
 border-bottom:1px solid var(--rule);overflow-wrap:normal}thead th{border-bottom:2px solid var(--rule)}
-tbody th{font-weight:600;max-width:22rem;overflow-wrap:anywhere}.numbers td,.numbers thead th+th{text-align:right}
+tbody th{font-weight:600;min-width:8rem;max-width:22rem;overflow-wrap:anywhere}
+.numbers td,.numbers thead th+th{text-align:right}
 .range{display:block;font-size:.85em;white-space:nowrap}
 .plots{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,25rem),1fr));
 gap:1.2rem 2rem;margin:.8rem 0}
@@ -51,7 +53,7 @@ gap:1rem;list-style:none;padding:0}
 @media(max-width:34rem){body{padding:.6rem .8rem 2rem;font-size:15px}
 dl{grid-template-columns:1fr;gap:0}dd{margin-bottom:.4rem}
 .card dl{grid-template-columns:max-content 1fr}}
-@media print{body{max-width:none;padding:0;font-size:10.5pt}nav,.skip{display:none}
+@media print{body{max-width:none;padding:0;font-size:10.5pt}nav,.skip,.warn a{display:none}
 figure,.card,tr{break-inside:avoid}
 h2,h3{break-after:avoid}.scroll{overflow:visible}
 .plots{grid-template-columns:1fr 1fr}a{color:inherit}summary{color:inherit}}

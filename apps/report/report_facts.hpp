@@ -67,6 +67,7 @@ struct ReportFacts {
   std::int64_t models = 1;       ///< number of models in the run
   std::optional<RunRecord> run;  ///< run.json
   bool has_record = false;       ///< report.json exists
+  bool has_config = false;       ///< config.toml exists
   std::optional<std::int64_t> shared;
   std::optional<std::int64_t> censored;
   std::array<std::int64_t, kParts> parts{};  ///< molecules

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "apps/report/cautions.hpp"
 #include "apps/report/judged_errors.hpp"
 #include "apps/report/page_sections.hpp"
 #include "datasets/system/text.hpp"
@@ -135,6 +136,9 @@ std::string report_json(const ReportFacts& facts) {
   };
   add("beside", judged_json(facts, facts.methods, 1));
   add("members", judged_json(facts, facts.members, 0));
+  Json careful = Json::array();
+  for (const Caution& caution : cautions(facts)) careful.push_back(caution.text);
+  add("cautions", std::move(careful));
   if (!facts.recipe.empty()) all["recipe"] = facts.recipe;
   add("noise", noise_json(facts));
   add("by_similarity", bins_json(similarity_bins(facts, true)));

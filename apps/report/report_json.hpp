@@ -9,9 +9,9 @@ namespace molgraph {
 
 /// A JSON object: `judged` (the evaluation set, "test"), `folds` (their number, if any), `metric` (for comparing
 /// methods), `measures` by set (`molecules`, then "mae" ... as {value, low, high}), `beside` (other methods) and
-/// `members` (lists of `name` and the metrics on the evaluation set), `recipe`, `noise`, `by_similarity` (bins; for
-/// classification `classes_by_similarity`), `coverage`, `worst` (ten labels) and `twins`. Data that the run did not
-/// record are omitted; undefined values are null.
+/// `members` (lists of `name` and the metrics on the evaluation set), `cautions` (sentences), `recipe`, `noise`,
+/// `by_similarity` (bins; for classification `classes_by_similarity`), `coverage`, `worst` (ten labels) and `twins`.
+/// Data that the run did not record are omitted; undefined values are null.
 std::string report_json(const ReportFacts& facts);
 
 }  // namespace molgraph

@@ -1,12 +1,15 @@
 #include "apps/report/report_page.hpp"
 
+#include <algorithm>
 #include <array>
-#include <utility>
+#include <string_view>
 
+#include "apps/report/cautions.hpp"
 #include "apps/report/html.hpp"
 #include "apps/report/page_sections.hpp"
 #include "apps/report/page_style.hpp"
 #include "datasets/system/files.hpp"
+#include "datasets/system/readable.hpp"
 #include "datasets/system/text.hpp"
 
 namespace molgraph {
@@ -30,24 +33,59 @@ training set's mean or class frequency. Censored labels such as &gt;50 are exclu
 docs/reference/report.md of molgraph.</p></section>
 )html";
 
+struct Section {
+  const char* id;
+  const char* title;
+  std::string html;  ///< "" = nothing to show
+};
+
+template <class Sections>
+std::string cautions_list(const ReportFacts& facts, const Sections& sections) {
+  std::string items;
+  for (const Caution& caution : cautions(facts)) {
+    const auto section = std::ranges::find(sections, std::string_view(caution.section), &Section::id);
+    const bool is_shown = section != sections.end() && !section->html.empty();
+    items += "<li>" + escaped(caution.text) +
+             (is_shown ? std::string(" <a href=\"#") + caution.section + "\">Details</a>" : "") + "</li>\n";
+  }
+  return items.empty() ? "" : "<div class=\"warn\"><h2>What to be careful about</h2>\n<ul>\n" + items + "</ul></div>\n";
+}
+
+/// How to train the run again, and with which versions.
+std::string repeat_section(const ReportFacts& facts) {
+  if (!facts.has_config || !facts.run || facts.run->finished.empty()) return {};
+  const RunRecord& run = *facts.run;
+  std::string list;
+  const auto add = [&](const char* name, const std::string& value) {
+    if (!value.empty()) list += std::string("<dt>") + name + "</dt><dd>" + escaped(value) + "</dd>\n";
+  };
+  add("Versions", run.program + (run.rdkit.empty() ? "" : ", RDKit " + run.rdkit));
+  add("SHA-256 of the data", run.sha256);
+  add("Precision of matrix products", run.precision);
+  add("Time of the last call", run.seconds > 0 ? duration_text(run.seconds) : "");
+  return "<p><code>molgraph-train --config RUN/config.toml -o NEW_RUN</code>, where RUN is the folder of this report. "
+         "config.toml contains all options, including the seed. Relative paths in it refer to the folder in which "
+         "the training was started.</p>\n<dl>" +
+         list + "</dl>\n";
+}
+
 }  // namespace
 
 std::string report_page(const ReportFacts& facts) {
-  const std::array<std::pair<const char*, std::pair<const char*, std::string>>, 7> sections{{
-      {"data", {"Data", data_section(facts)}},
-      {"results", {"Results", results_section(facts)}},
-      {"learning", {"Learning curve", learning_section(facts)}},
-      {"predictions", {"Predictions", prediction_section(facts)}},
-      {"similarity", {"Away from the training set", similarity_section(facts)}},
-      {"molecules", {"Molecules to look at", molecule_section(facts)}},
-      {"coverage", {"Intervals", coverage_section(facts)}},
-  }};
+  const std::array sections{Section{"data", "Data", data_section(facts)},
+                            Section{"results", "Results", results_section(facts)},
+                            Section{"learning", "Learning curve", learning_section(facts)},
+                            Section{"predictions", "Predictions", prediction_section(facts)},
+                            Section{"similarity", "Away from the training set", similarity_section(facts)},
+                            Section{"molecules", "Molecules to look at", molecule_section(facts)},
+                            Section{"coverage", "Intervals", coverage_section(facts)},
+                            Section{"repeat", "Repeat this run", repeat_section(facts)}};
   std::string body, links;
-  for (const auto& [id, section] : sections) {
-    if (section.second.empty()) continue;
-    links += std::string("<li><a href=\"#") + id + "\">" + section.first + "</a></li>";
-    body +=
-        std::string("<section id=\"") + id + "\"><h2>" + section.first + "</h2>\n" + section.second + "</section>\n";
+  for (const Section& section : sections) {
+    if (section.html.empty()) continue;
+    links += std::string("<li><a href=\"#") + section.id + "\">" + section.title + "</a></li>";
+    body += std::string("<section id=\"") + section.id + "\"><h2>" + section.title + "</h2>\n" + section.html +
+            "</section>\n";
   }
   const std::string title = escaped(title_of(facts));
   std::string page = "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<title>" + title +
@@ -55,7 +93,8 @@ std::string report_page(const ReportFacts& facts) {
                      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
                      "'unsafe-inline'\">\n<style>" +
                      kPageStyle + "</style></head>\n<body>\n<a class=\"skip\" href=\"#main\">Skip to content</a>\n";
-  page += "<header><h1>" + title + "</h1>\n" + lead_sentence(facts) + "<nav aria-label=\"Sections\"><ul>" + links +
+  page += "<header><h1>" + title + "</h1>\n" + lead_sentence(facts) + cautions_list(facts, sections) +
+          "<nav aria-label=\"Sections\"><ul>" + links +
           "<li><a href=\"#how\">How the numbers are computed</a></li></ul></nav></header>\n<main id=\"main\">\n" +
           body + kHowComputed + "</main>\n";
   if (facts.run && !facts.run->program.empty())

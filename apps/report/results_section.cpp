@@ -17,6 +17,16 @@ const Measured* part_of(const MethodResults& method, std::size_t part) {
 
 const Estimate& value_of(const Measured& part, Measure measure) { return part.mean[static_cast<std::size_t>(measure)]; }
 
+/// The kind of the leading metric.
+TaskKind leading_kind(const Task& task) { return task.kind == TaskKind::mixed ? TaskKind::regression : task.kind; }
+
+std::vector<std::size_t> targets_of(const Task& task, TaskKind kind) {
+  std::vector<std::size_t> all;
+  for (std::size_t t = 0; t < task.names.size(); ++t)
+    if (task.kind_of(t) == kind) all.push_back(t);
+  return all;
+}
+
 /// Metrics that are defined on at least one set.
 std::vector<Measure> measures_shown(const ReportFacts& facts) {
   std::vector<Measure> shown = measures_of(facts.task);
@@ -144,6 +154,35 @@ std::string members_text(const ReportFacts& facts) {
          note;
 }
 
+/// For several targets, which of them the leading metric is the mean of.
+std::string mean_text(const Task& task) {
+  const std::size_t count = targets_of(task, leading_kind(task)).size();
+  if (task.names.size() < 2) return {};
+  const bool mixed = task.kind == TaskKind::mixed;
+  return ", mean over " + counted(static_cast<std::int64_t>(count), mixed ? "numeric target" : "target",
+                                  mixed ? "numeric targets" : "targets");
+}
+
+/// The metric of the other methods and, for a single regression target, the noise of its labels.
+std::string comparison_sentence(const ReportFacts& facts, Measure measure) {
+  std::string list, out;
+  for (std::size_t k = 1; k < facts.methods.size(); ++k) {
+    const Measured* part = part_of(facts.methods[k], facts.judged_part());
+    if (part == nullptr || !std::isfinite(value_of(*part, measure).value)) continue;
+    list +=
+        (list.empty() ? "" : ", ") + escaped(facts.methods[k].name) + " " + number_html(value_of(*part, measure).value);
+  }
+  if (!list.empty()) out = std::string(title_of(measure)) + " of other methods: " + list + ". ";
+  const bool is_error = measure == Measure::mae || measure == Measure::rmse;
+  if (is_error && facts.task.names.size() == 1 && !facts.noise.empty() && facts.noise.front().deviation > 0) {
+    const std::string unit = facts.task.model_unit(0);
+    out += "Standard deviation of repeated measurements: " + number_html(facts.noise.front().deviation) +
+           (unit.empty() ? "" : " " + escaped(unit)) + " (" +
+           counted(facts.noise.front().molecules, "molecule", "molecules") + ").";
+  }
+  return out.empty() ? "" : "<p>" + out + "</p>\n";
+}
+
 std::string recipe_text(const ReportFacts& facts) {
   return facts.recipe.empty() ? "" : "<p>" + escaped(facts.recipe) + ".</p>\n";
 }
@@ -156,6 +195,8 @@ std::string figure(const std::string& svg, const std::string& caption, const Htm
 }
 
 Measure leading_measure(const ReportFacts& facts, TaskKind kind) {
+  // Errors of several targets can have different units, and one target with nearly equal labels dominates a mean R2.
+  if (kind == TaskKind::regression && targets_of(facts.task, kind).size() > 1) return Measure::spearman;
   const std::vector<Measure>& measures = measures_of(kind);
   const std::string chosen = facts.run ? facts.run->metric == "ap" ? "pr-auc" : facts.run->metric : "";
   const auto found = std::ranges::find(measures, chosen, [](Measure measure) { return std::string(key_of(measure)); });
@@ -163,23 +204,28 @@ Measure leading_measure(const ReportFacts& facts, TaskKind kind) {
 }
 
 Measure leading_measure(const ReportFacts& facts) {
-  const TaskKind kind = facts.task.kind;
-  return leading_measure(facts, kind == TaskKind::mixed ? TaskKind::regression : kind);
+  const TaskKind kind = leading_kind(facts.task);
+  const Measure measure = leading_measure(facts, kind);
+  const Measured* part = facts.methods.empty() ? nullptr : part_of(facts.methods.front(), facts.judged_part());
+  if (part == nullptr || measure == Measure::spearman) return measure;
+  const auto is_defined = [&](Measure one) { return !std::isnan(value_of(*part, one).value); };
+  const auto found = std::ranges::find_if(measures_of(kind), is_defined);
+  return is_defined(measure) || found == measures_of(kind).end() ? measure : *found;
 }
 
 std::vector<std::size_t> shown_targets(const ReportFacts& facts, TaskKind kind) {
-  std::vector<std::size_t> all;
-  for (std::size_t t = 0; t < facts.task.names.size(); ++t)
-    if (facts.task.kind_of(t) == kind) all.push_back(t);
+  std::vector<std::size_t> all = targets_of(facts.task, kind);
   if (all.size() <= kAllShown || facts.methods.empty()) return all;
   const Measured* part = part_of(facts.methods.front(), facts.judged_part());
-  if (part == nullptr || part->targets.empty()) return {all[0], all[1], all[2]};
+  std::vector<std::size_t> first{all[0], all[1], all[2]};
+  if (part == nullptr || part->targets.empty()) return first;
   const Measure measure = leading_measure(facts, kind);
   const auto value = [&](std::size_t t) { return part->targets[t][static_cast<std::size_t>(measure)].value; };
   std::erase_if(all, [&](std::size_t t) { return std::isnan(value(t)); });
   std::ranges::stable_sort(all, [&](std::size_t a, std::size_t b) {
     return larger_is_better(measure) ? value(a) > value(b) : value(a) < value(b);
   });
+  if (all.empty()) return first;
   if (all.size() <= 3) return all;
   return {all.front(), all[all.size() / 2], all.back()};
 }
@@ -191,19 +237,15 @@ std::string lead_sentence(const ReportFacts& facts) {
   const Measure measure = leading_measure(facts);
   if (part == nullptr || std::isnan(value_of(*part, measure).value)) return {};
   const Estimate& value = value_of(*part, measure);
-  std::string out = "<p class=\"lead\">" + std::string(title_of(measure)) + " on the " + kSetNames[p] +
-                    " set: <strong>" + number_html(value.value) + "</strong>";
+  std::string out = "<p class=\"lead\">" + std::string(title_of(measure)) + " on the " + kSetNames[p] + " set" +
+                    mean_text(facts.task) + ": <strong>" + number_html(value.value) + "</strong>";
   if (std::isfinite(value.low) && facts.folds)
     out += " (mean of " + with_thousands(static_cast<std::int64_t>(facts.members.size())) +
            " folds, standard deviation " + number_html(value.high - value.value) + ")";
   else if (std::isfinite(value.low))
     out += " (95&nbsp;% interval " + number_html(value.low) + " to " + number_html(value.high) + ")";
   out += ", " + with_thousands(part->molecules) + (part->molecules == 1 ? " molecule" : " molecules");
-  for (const MethodResults& method : facts.methods)
-    if (const Measured* other = part_of(method, p);
-        method.name == "mean predictor" && other != nullptr && std::isfinite(value_of(*other, measure).value))
-      out += "; mean predictor: " + number_html(value_of(*other, measure).value);
-  out += ".</p>\n";
+  out += ".</p>\n" + comparison_sentence(facts, measure);
   if (facts.folds)
     out +=
         "<p>Each molecule is predicted by the model of the fold that tests it, which was not trained on it. A molecule "

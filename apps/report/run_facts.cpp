@@ -163,6 +163,7 @@ ReportFacts facts_of_run(const std::string& folder, int threads) {
   facts.models = static_cast<std::int64_t>(weights.size());
   facts.run = read_run_record(folder);
   if (facts.run) facts.name = facts.run->source;
+  facts.has_config = exists((run / "config.toml").string());
 
   const auto sizes = read_part_sizes((run / "splits.csv").string());
   for (std::size_t p = 0; p < kParts; ++p) facts.parts[p] = sizes[p];

@@ -52,13 +52,14 @@ inline constexpr std::int64_t kMaxDrawn = 30'000'000, kMinResamples = 100;
 
 /// `predictions` [n, outputs] in the target's unit or as (class) probabilities, `labels` [n, T], NaN = missing. A
 /// metric of a target is NaN if it has no label, if a prediction is not finite, if the labels are constant (r2 and the
-/// correlations; the correlations also if the predictions are constant), and if one class is missing (roc_auc, pr_auc,
-/// mcc). Spearman uses mid-ranks; Kendall is tau-b (Kendall 1945) in O(n log n) (after Knight 1966); pr_auc is the
-/// average precision; mcc and accuracy use a probability threshold of 0.5 or, for multiclass, the most likely class
-/// (Gorodkin 2004); Brier score (Brier 1950), for binary targets the mean of (probability - label)^2. Intervals: the
-/// 2.5th and 97.5th percentiles over resamples of the molecules (not the labels) with replacement (Efron 1979) for
-/// which the metric is defined; none if it is defined for fewer than nine tenths of the resamples. Random numbers are
-/// Philox's of (seed, resample), so they depend on neither threads nor machine.
+/// correlations; the correlations also if the predictions are constant or there are fewer than three labels), and if
+/// one class is missing (roc_auc, pr_auc, mcc). Spearman uses mid-ranks; Kendall is tau-b (Kendall 1945) in O(n log n)
+/// (after Knight 1966); pr_auc is the average precision; mcc and accuracy use a probability threshold of 0.5 or, for
+/// multiclass, the most likely class (Gorodkin 2004); Brier score (Brier 1950), for binary targets the mean of
+/// (probability - label)^2. Intervals: the 2.5th and 97.5th percentiles over resamples of the molecules (not the
+/// labels) with replacement (Efron 1979) for which the metric is defined; none if it is defined for fewer than nine
+/// tenths of the resamples. Random numbers are Philox's of (seed, resample), so they depend on neither threads nor
+/// machine.
 Measured measure(const Task& task, const std::vector<double>& predictions, const std::vector<double>& labels,
                  const BootstrapOptions& options);
 

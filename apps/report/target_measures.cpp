@@ -124,6 +124,7 @@ void TargetMeasures::evaluate_regression(const std::uint32_t* weight, Scratch& s
   for (std::size_t i = 0; i < y_.size(); ++i)
     total_squares += label_weight(i) * (y_[i] - sum / total) * (y_[i] - sum / total);
   if (total_squares > 0) metric_value(values, Measure::r2) = 1 - squared / total_squares;
+  if (y_.size() < 3) return;  // two labels always have a correlation of 1 or -1
   metric_value(values, Measure::pearson) = correlation(x_, y_, total, label_weight);
 
   const auto rank = [&](const std::vector<std::uint32_t>& order, const std::vector<double>& ranked_values,

@@ -77,6 +77,10 @@ std::string with_thousands(std::int64_t value) {
   return text;
 }
 
+std::string counted(std::int64_t count, const char* singular, const char* plural) {
+  return with_thousands(count) + " " + (count == 1 ? singular : plural);
+}
+
 std::string sensible_number(double value) {
   const bool plain = std::isfinite(value) && value != 0;
   return with_decimals(value, plain ? std::max(0, kDigits - magnitude(value)) : kDigits);

@@ -11,6 +11,8 @@ namespace molgraph {
 [[gnu::format(printf, 1, 2)]] std::string text(const char* format, ...);
 /// "1,234,567"
 std::string with_thousands(std::int64_t value);
+/// "1 row", "1,234 rows"
+std::string counted(std::int64_t count, const char* singular, const char* plural);
 /// Formats a result with four significant digits: "0.1234", "12.30", "12,346"; below 1e-4 and from 1e9 "1.234e-05"; "-"
 /// for NaN.
 std::string sensible_number(double value);

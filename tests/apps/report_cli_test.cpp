@@ -70,14 +70,17 @@ TEST_F(ReportCli, InfoRecreatesTheSameReport) {
   EXPECT_TRUE(has(html, "1 row (reasons)"));
   EXPECT_TRUE(has(html, "mean predictor"));
   EXPECT_TRUE(has(html, "id=\"parity-0\""));
-  for (const char* piece : {"id=\"cover\"", "id=\"far\"", "Worst predictions on the test set", "similarity 0.",
-                            "Near twins with different labels", "class=\"molecule\"><svg"})
+  for (const char* piece :
+       {"What to be careful about", "The split is random", "molgraph-train --config RUN/config.toml",
+        "SHA-256 of the data</dt><dd>", "id=\"cover\"", "id=\"far\"", "Worst predictions on the test set",
+        "similarity 0.", "Near twins with different labels", "class=\"molecule\"><svg"})
     EXPECT_TRUE(has(html, piece)) << piece;
   scratch.write("R/report.html", "old");
   const ShellResult again = run("molgraph-info R --html");
   EXPECT_EQ(again.code, 0) << again.err;
   EXPECT_EQ(again.out, "R/report.html\n");
   EXPECT_EQ(scratch.read("R/report.html"), html);
+  EXPECT_THAT(run("molgraph-info R").out, HasSubstr("  careful       The split is random"));
   // The values match results.csv.
   const auto record = nlohmann::json::parse(scratch.read("R/report.json"));
   for (const std::string& line : lines_of(scratch.read("R/results.csv"))) {

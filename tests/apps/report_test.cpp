@@ -5,7 +5,6 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
-#include <limits>
 #include <numeric>
 #include <random>
 
@@ -19,6 +18,7 @@
 #include "apps/report/target_measures.hpp"
 #include "featurize/graph/error.hpp"
 #include "featurize/smiles/smiles.hpp"
+#include "tests/apps/report_fixture.hpp"
 #include "tests/apps/shell.hpp"
 #include "tests/golden/statistics.hpp"
 #include "tests/support/html_check.hpp"
@@ -26,19 +26,14 @@
 namespace molgraph {
 namespace {
 
+using test::facts_of;
+using test::kNaN;
+using test::task_of;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 /// Rounding errors of sums of 60 numbers in another order.
 constexpr double kClose = 1e-12;
-
-Task task_of(TaskKind kind, std::vector<std::string> names = {"y"}) {
-  Task task{.kind = kind, .names = std::move(names)};
-  task.units.assign(task.names.size(), "");
-  if (kind == TaskKind::multiclass) task.classes = 3;
-  return task;
-}
 
 double at(const Estimates& of, Measure measure) { return of[static_cast<std::size_t>(measure)].value; }
 
@@ -134,6 +129,10 @@ TEST(Statistics, UndefinedMetricsAreNaN) {
   EXPECT_EQ(at(constant.mean, Measure::mae), 2);
   EXPECT_TRUE(std::isnan(at(constant.mean, Measure::r2)));
   EXPECT_TRUE(std::isnan(at(constant.mean, Measure::kendall)));
+  const Measured pair = measure(task_of(TaskKind::regression), {1, 2}, {1, 3}, {.resamples = 0});
+  EXPECT_FALSE(std::isnan(at(pair.mean, Measure::r2)));
+  for (const Measure correlation : {Measure::pearson, Measure::spearman, Measure::kendall})
+    EXPECT_TRUE(std::isnan(at(pair.mean, correlation))) << title_of(correlation);
   const Measured broken = measure(task_of(TaskKind::regression), {1, kNaN}, {1, 2}, {.resamples = 0});
   EXPECT_TRUE(std::isnan(at(broken.mean, Measure::mae)));
   EXPECT_TRUE(std::isnan(at(measure(task_of(TaskKind::regression), {}, {}, {}).mean, Measure::mae)));
@@ -222,44 +221,6 @@ TEST(ReportPlot, HasATextDescription) {
   EXPECT_EQ(test::html_problem(svg), "");
 }
 
-/// Facts of a run with its metrics, `n` test molecules and targets of one kind. Names and IDs contain hostile HTML.
-ReportFacts facts_of(TaskKind kind, std::size_t targets, std::size_t n, bool one_class = false) {
-  std::vector<std::string> names;
-  for (std::size_t t = 0; t < targets; ++t) names.push_back("</td><script>alert(" + std::to_string(t) + ")</script>");
-  ReportFacts facts{.name = "<script>\"&'", .task = task_of(kind, names)};
-  std::mt19937 random(1);
-  std::normal_distribution<double> normal;
-  for (std::size_t i = 0; i < n; ++i) {
-    facts.test.id.push_back("<img src=x onerror=alert(1)>");
-    facts.test.smiles.push_back("CCO");
-    for (std::size_t t = 0; t < targets; ++t) {
-      const double x = normal(random), y = x + normal(random);
-      const bool missing = targets > 1 && random() % 4 == 0;
-      if (kind == TaskKind::multiclass) {
-        facts.test.labels.push_back(random() % 3);
-        for (int c = 0; c < 3; ++c) facts.test.predictions.push_back(c == 0 ? 0.5 : 0.25);
-        continue;
-      }
-      const bool numbers = kind == TaskKind::regression;
-      facts.test.labels.push_back(missing ? kNaN : numbers ? y : one_class && t == 0 ? 0 : y > 0);
-      facts.test.predictions.push_back(numbers ? x : 1 / (1 + std::exp(-x)));
-    }
-  }
-  MethodResults run{.name = "this run"};
-  run.parts[2] = measure(facts.task, facts.test.predictions, facts.test.labels, {});
-  MethodResults mean = run;
-  mean.name = "mean predictor";
-  facts.methods = {run, mean};
-  facts.parts = {8, 1, static_cast<std::int64_t>(n)};
-  facts.rejected = {{"invalid_smiles", "<b>ring 1 not closed</b>", 3}};
-  facts.curves = {
-      {.name = "", .metric = "<script>\"", .epoch = {1, 2, 3}, .loss = {3, 2, 1}, .value = {2, kNaN, 1}, .best = 2}};
-  facts.shared = 2;
-  facts.test.similarity.assign(n, 0.45);
-  if (n > 1) facts.twins = {{2, 0, 2, 1, 0, 0.8}};
-  return facts;
-}
-
 TEST(SimilarityBins, IntervalsCountMoleculesNotLabels) {
   // Twelve copies of a target contain no more information than one target.
   const auto width_of = [](std::size_t targets) {
@@ -290,6 +251,11 @@ void check_page(const std::string& page, const std::string& what) {
   EXPECT_THAT(page, Not(HasSubstr("<img"))) << what;
   EXPECT_THAT(page, Not(HasSubstr(">nan<"))) << what;
   EXPECT_LT(page.size(), 2U << 20) << what;
+  const std::string link = "href=\"#";
+  for (std::size_t at = page.find(link); at != std::string::npos; at = page.find(link, at + 1)) {
+    const std::size_t begin = at + link.size(), end = page.find('"', begin);
+    EXPECT_THAT(page, HasSubstr("id=\"" + page.substr(begin, end - begin) + "\"")) << what;
+  }
 }
 
 TEST(ReportPage, IsCompleteSafeAndSmall) {
@@ -300,6 +266,9 @@ TEST(ReportPage, IsCompleteSafeAndSmall) {
   check_page(report_page(facts_of(TaskKind::binary, 128, 300)), "128 targets of two classes");
   check_page(report_page(facts_of(TaskKind::multiclass, 2, 100)), "three classes");
   check_page(report_page({.task = task_of(TaskKind::regression)}), "no facts");
+  const std::string undefined = report_page(facts_of(TaskKind::regression, 5, 1));
+  check_page(undefined, "five targets without a correlation");
+  EXPECT_THAT(undefined, HasSubstr("id=\"parity-2\""));
 }
 
 TEST(ReportPage, ReportsAMissingClass) {
@@ -318,6 +287,26 @@ TEST(ReportPage, ShowsPlotsAndTheirNumbers) {
     EXPECT_THAT(page, HasSubstr(part));
   const Estimate& mae = facts.methods[0].parts[2]->mean[0];
   EXPECT_THAT(page, HasSubstr(estimate_html(mae)));
+}
+
+TEST(ReportPage, BeginsWithTheMainMetricOfAllMethods) {
+  ReportFacts facts = facts_of(TaskKind::regression, 1, 200);
+  facts.task.units = {"<log>"};
+  facts.noise = {{.target = 0, .molecules = 1, .rows = 2, .deviation = 0.25}};
+  const std::string mae = number_html(facts.methods[0].parts[2]->mean[0].value);
+  std::string page = report_page(facts);
+  EXPECT_THAT(page, HasSubstr("MAE on the test set: <strong>" + mae + "</strong>"));
+  EXPECT_THAT(page, HasSubstr("<p>MAE of other methods: mean predictor " + mae +
+                              ". Standard deviation of repeated measurements: 0.2500 &lt;log&gt; (1 molecule).</p>"));
+  facts = facts_of(TaskKind::regression, 3, 200);
+  page = report_page(facts);
+  const Estimate& mean = facts.methods[0].parts[2]->mean[static_cast<std::size_t>(Measure::spearman)];
+  EXPECT_THAT(page, HasSubstr("Spearman on the test set, mean over 3 targets: <strong>" + number_html(mean.value)));
+  facts.has_config = true;
+  facts.run = RunRecord{.finished = "2026-01-01T00:00:00Z", .program = "molgraph 9", .sha256 = "abc"};
+  EXPECT_THAT(report_page(facts), HasSubstr("<dt>SHA-256 of the data</dt><dd>abc</dd>"));
+  facts.has_config = false;
+  EXPECT_THAT(report_page(facts), Not(HasSubstr("Repeat this run")));
 }
 
 /// Molecules with one label each.

@@ -128,6 +128,8 @@ std::string report_lines(const Json& report) {
     add("members", report.contains("folds") ? "folds" : "models",
         [&](const Json& rows) { return comparison_text(rows, metric, kMembersShown); });
   }
+  if (report.contains("cautions"))
+    for (const Json& caution : report["cautions"]) out += line("careful", caution.get<std::string>());
   add("recipe", "recipe", [](const Json& recipe) { return recipe.get<std::string>(); });
   add("noise", "noise", noise);
   add("by_similarity", "by similarity", bins);

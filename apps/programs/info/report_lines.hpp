@@ -6,7 +6,7 @@
 
 namespace molgraph {
 
-/// `report`: from report_json(). Metrics with confidence intervals, other methods, members, noise, errors by
+/// `report`: from report_json(). Metrics with confidence intervals, other methods, members, cautions, noise, errors by
 /// similarity, coverage and the worst predictions.
 std::string report_lines(const nlohmann::ordered_json& report);
 
