@@ -20,19 +20,28 @@ std::size_t character_at(std::string_view text, std::size_t at) {
 
 }  // namespace
 
-std::string escaped(std::string_view text) {
+std::string printable(std::string_view text) {
   std::string safe;
   safe.reserve(text.size());
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t length = character_at(text, at);
     if (length == 0) safe += kReplacement;
-    else if (text[at] == '&') safe += "&amp;";
-    else if (text[at] == '<') safe += "&lt;";
-    else if (text[at] == '>') safe += "&gt;";
-    else if (text[at] == '"') safe += "&quot;";
-    else if (text[at] == '\'') safe += "&#39;";
     else safe += text.substr(at, length);
     at += std::max<std::size_t>(length, 1);
+  }
+  return safe;
+}
+
+std::string escaped(std::string_view text) {
+  std::string safe;
+  safe.reserve(text.size());
+  for (const char c : printable(text)) {
+    if (c == '&') safe += "&amp;";
+    else if (c == '<') safe += "&lt;";
+    else if (c == '>') safe += "&gt;";
+    else if (c == '"') safe += "&quot;";
+    else if (c == '\'') safe += "&#39;";
+    else safe += c;
   }
   return safe;
 }

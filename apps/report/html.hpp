@@ -7,6 +7,8 @@
 
 namespace molgraph {
 
+/// Replaces invalid UTF-8 and control characters except tabs and line ends by U+FFFD.
+std::string printable(std::string_view text);
 /// Makes any text safe between tags and inside quoted attributes: & < > " ' become character references, invalid UTF-8
 /// and control characters become U+FFFD.
 std::string escaped(std::string_view text);

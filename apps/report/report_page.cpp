@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <string_view>
 
 #include "apps/report/cautions.hpp"
 #include "apps/report/html.hpp"
+#include "apps/report/model_card.hpp"
 #include "apps/report/page_sections.hpp"
 #include "apps/report/page_style.hpp"
 #include "datasets/system/files.hpp"
@@ -104,9 +106,15 @@ std::string report_page(const ReportFacts& facts) {
   return page + "</body></html>\n";
 }
 
-std::string write_report_page(const std::string& folder, int threads) {
+std::string write_report(const std::string& folder, int threads) {
   std::string path = folder + "/" + kReportPage;
-  write_file_atomically(path, report_page(facts_of_run(folder, threads)));
+  const ReportFacts facts = facts_of_run(folder, threads);
+  write_file_atomically(path, report_page(facts));
+  const std::string card = folder + "/" + kModelCard;
+  // After molgraph-info --strip, the facts for a complete card are missing.
+  const bool is_stripped = facts.has_record && facts.judged().size() == 0;
+  if (std::error_code error; is_stripped && std::filesystem::exists(card, error)) update_model_card(folder);
+  else write_file_atomically(card, model_card(facts, contents_of_run(folder)));
   return path;
 }
 

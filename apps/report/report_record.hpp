@@ -14,6 +14,7 @@ namespace molgraph {
 
 inline constexpr const char* kReportRecord = "report.json";
 inline constexpr const char* kReportPage = "report.html";
+inline constexpr const char* kModelCard = "model_card.md";
 
 /// The three sets of the split.
 inline constexpr std::size_t kParts = 3;

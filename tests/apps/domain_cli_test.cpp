@@ -178,6 +178,7 @@ TEST_F(DomainCli, StripRemovesMoleculesAndKeepsPredictions) {
   EXPECT_THAT(run("molgraph-info E").out, HasSubstr("report (test set"));
   EXPECT_THAT(run("molgraph-info E").out, Not(HasSubstr("contains")));
   EXPECT_THAT(run("molgraph-info E --strip").out, HasSubstr("contains no data"));
+  EXPECT_THAT(scratch.read("E/model_card.md"), HasSubstr("The folder contains no structures, ids or labels"));
   EXPECT_EQ(run("molgraph-info E --html").code, 0);
   EXPECT_EQ(run("molgraph-info t.csv --strip").code, 2);
   EXPECT_TRUE(scratch.exists("t.csv"));

@@ -75,11 +75,16 @@ TEST_F(ReportCli, InfoRecreatesTheSameReport) {
         "SHA-256 of the data</dt><dd>", "id=\"cover\"", "id=\"far\"", "Worst predictions on the test set",
         "similarity 0.", "Near twins with different labels", "class=\"molecule\"><svg"})
     EXPECT_TRUE(has(html, piece)) << piece;
+  const std::string card = scratch.read("R/model_card.md");
+  EXPECT_THAT(card, HasSubstr("- `splits.csv`: ids and SMILES of all molecules"));
+  EXPECT_THAT(card, HasSubstr("- `report.html`: predictions and true values"));
   scratch.write("R/report.html", "old");
+  scratch.write("R/model_card.md", "old");
   const ShellResult again = run("molgraph-info R --html");
   EXPECT_EQ(again.code, 0) << again.err;
   EXPECT_EQ(again.out, "R/report.html\n");
   EXPECT_EQ(scratch.read("R/report.html"), html);
+  EXPECT_EQ(scratch.read("R/model_card.md"), card);
   EXPECT_THAT(run("molgraph-info R").out, HasSubstr("  careful       The split is random"));
   // The values match results.csv.
   const auto record = nlohmann::json::parse(scratch.read("R/report.json"));
@@ -94,7 +99,7 @@ TEST_F(ReportCli, InfoRecreatesTheSameReport) {
 TEST_F(ReportCli, NoReportChangesNoOtherFile) {
   train("-o R " + kNumbers);
   train("-o N --no-report " + kNumbers);
-  for (const char* name : {"report.html", "report.json"}) {
+  for (const char* name : {"report.html", "report.json", "model_card.md"}) {
     EXPECT_TRUE(scratch.exists("R/" + std::string(name)));
     EXPECT_FALSE(scratch.exists("N/" + std::string(name)));
   }
@@ -103,13 +108,30 @@ TEST_F(ReportCli, NoReportChangesNoOtherFile) {
     EXPECT_EQ(scratch.read("R/" + std::string(name)), scratch.read("N/" + std::string(name))) << name;
 }
 
-TEST_F(ReportCli, RecordContainsNoTrainingMolecule) {
+TEST_F(ReportCli, RecordAndCardContainNoTrainingMolecule) {
   train("-o R " + kNumbers);
   const std::string record = scratch.read("R/report.json");
+  std::string card = scratch.read("R/model_card.md");
+  std::erase(card, '\\');  // of escaped characters
   for (const std::string& line : lines_of(scratch.read("R/splits.csv"))) {
     const auto cells = cells_of(line);
     EXPECT_THAT(record, Not(HasSubstr("\"" + cells[2] + "\"")));
+    EXPECT_TRUE(cells[2].size() < 9 || !has(card, cells[2])) << cells[2];
   }
+}
+
+TEST_F(ReportCli, StrippedRunsKeepTheirCards) {
+  train("-o R --folds 2 " + kNumbers);
+  for (const std::string folder : {"R", "R/model_1"})
+    EXPECT_THAT(scratch.read(folder + "/model_card.md"), HasSubstr("`report.html`"));
+  const std::string before = scratch.read("R/model_card.md");
+  EXPECT_EQ(run("molgraph-info R --strip").code, 0);
+  for (const std::string folder : {"R", "R/model_1"})
+    EXPECT_THAT(scratch.read(folder + "/model_card.md"), Not(HasSubstr("`splits.csv`"))) << folder;
+  EXPECT_EQ(run("molgraph-info R --html").code, 0);
+  const std::string after = scratch.read("R/model_card.md");
+  const std::size_t shared = before.find("## Information about molecules");
+  EXPECT_EQ(after.substr(0, shared), before.substr(0, shared)) << "results and warnings remain";
 }
 
 TEST_F(ReportCli, TrainingMoleculesAreShownOnlyIfAllowed) {

@@ -145,6 +145,7 @@ void check_names(const std::string& file, const std::string& prose, const Tree& 
   const std::string folder = readme ? folder_of(file) : "";
   for (const std::smatch& match : matches(prose, name)) {
     const std::string stem = match[1], suffix = match[2];
+    if (stem + "." + suffix == "model_card.md") continue;  // a file of runs
     bool found = false;
     if (suffix == "*") {  // outside READMEs, "encoder.*" means parameters
       found = !readme;

@@ -11,12 +11,12 @@
 
 #include "apps/programs/info/info_headline.hpp"
 #include "apps/programs/info/report_lines.hpp"
-#include "apps/programs/info/strip_run.hpp"
 #include "apps/programs/shell/program.hpp"
 #include "apps/report/report_json.hpp"
 #include "apps/scoring/calibration.hpp"
 #include "apps/scoring/explanation_file.hpp"
 #include "apps/scoring/model_file.hpp"
+#include "apps/scoring/molecule_files.hpp"
 #include "apps/scoring/run_files.hpp"
 #include "apps/scoring/run_record.hpp"
 #include "datasets/archives/safetensors.hpp"
@@ -223,7 +223,7 @@ void add_inputs(std::span<const std::string> names, const FeaturizerOptions& fea
   card["inputs"] = {{"descriptors", computed}, {"columns", std::vector<std::string>(columns.begin(), columns.end())}};
 }
 
-Json model_card(const std::string& weights) {
+Json card_of_weights(const std::string& weights) {
   const SafetensorsFile file = read_model_file(weights);
   const ModelConfig config = read_model_config(file, weights);
   Json stored = Json::parse(to_json(config));
@@ -299,15 +299,15 @@ Json run_card(const std::string& path) {
   Json card = {{"kind", "run"}, {"path", path}};
   if (!fs::is_directory(path, error)) {
     card["kind"] = "model file";
-    card.update(model_card(path));
+    card.update(card_of_weights(path));
     return card;
   }
   const std::vector<std::string> weights = weight_files(path);
-  card.update(model_card(weights[0]));
+  card.update(card_of_weights(weights[0]));
   if (weights.size() > 1) {
     card["kind"] = "ensemble";
     card["runs"] = weights.size();
-    for (std::size_t m = 1; m < weights.size(); ++m) model_card(weights[m]);  // throws if damaged
+    for (std::size_t m = 1; m < weights.size(); ++m) card_of_weights(weights[m]);  // throws if damaged
     if (!rows_of(folder / "results.csv").empty() && rows_of(folder / "results.csv")[0].contains("fold"))
       card["folds"] = weights.size();
   }

@@ -14,7 +14,8 @@
 namespace molgraph {
 namespace {
 
-/// Writes RUN/report.html again. Throws UsageError if it is a link to a file of the run, which would be overwritten.
+/// Writes RUN/report.html and RUN/model_card.md again. Throws UsageError if one is a link to a file of the run, which
+/// would be overwritten.
 void remake_report(const std::string& run) {
   if (!std::filesystem::is_directory(run))
     throw UsageError("--html: " + run + " is not a run directory; only run directories have a report");
@@ -23,8 +24,9 @@ void remake_report(const std::string& run) {
   for (const char* name : {"model.safetensors", "run.json", "report.json", "results.csv", "metrics.csv", "splits.csv",
                            "test_predictions.csv", "valid_predictions.csv", "calibration.json", "domain.safetensors"})
     files.push_back(run + "/" + name);
-  reject_overwriting(in_role("a file of the run", files), {{page, "the report"}});
-  write_stdout(write_report_page(run) + "\n");
+  reject_overwriting(in_role("a file of the run", files),
+                     {{page, "the report"}, {run + "/" + kModelCard, "the model card"}});
+  write_stdout(write_report(run) + "\n");
 }
 
 int info(const std::vector<std::string>& arguments) {
@@ -45,7 +47,8 @@ int info(const std::vector<std::string>& arguments) {
   line.app().add_flag("--strip", strip,
                       "Remove the training data from a finished run: fingerprints, embeddings, labels and all tables "
                       "with SMILES; lists what predictions need and therefore stays");
-  line.app().add_flag("--html", html, "Write PATH/report.html again, and print its path");
+  line.app().add_flag("--html", html,
+                      "Write PATH/report.html and PATH/model_card.md again; print the path of the report");
   line.parse(arguments);
   if (html + strip + (json || line.given("--verbose")) > 1)
     throw UsageError("--html, --strip and --json (or -v) cannot be combined");

@@ -336,7 +336,8 @@ std::vector<TrainOption> options_over(Options& o) {
        "each; up to 200,000 molecules)"},
       {"--domain-labels", training, t.domain_labels,
        "store their ids, SMILES and labels too; anyone with the run can read them"},
-      {"--report", training, t.report, "write report.html: results in plots and tables, in one file"},
+      {"--report", training, t.report,
+       "write report.html (results in plots and tables, in one file) and model_card.md"},
       {"--seed", training, t.seed, "seed of split, shuffling, initialisation and dropout", kSeeds},
   };
 }

@@ -63,6 +63,7 @@ std::vector<std::string> RunDirectory::files() const {
                                results(),
                                report_record(),
                                report_page(),
+                               model_card(),
                                lock(),
                                log(),
                                folder + "/" + kRunRecord};

@@ -42,6 +42,7 @@ struct RunDirectory {
   std::string results() const { return folder + "/results.csv"; }
   std::string report_record() const { return folder + "/" + kReportRecord; }
   std::string report_page() const { return folder + "/" + kReportPage; }
+  std::string model_card() const { return folder + "/" + kModelCard; }
   std::string refit() const { return folder + "/refit"; }  ///< run of the second training of --refit, without a model
   std::string inner(std::size_t fold) const { return folder + "/inner_" + std::to_string(fold); }  ///< likewise
   std::string lock() const { return folder + "/training.lock"; }  ///< exists while a process writes to the run

@@ -50,6 +50,7 @@ void remove_report(const std::string& folder) {
   std::error_code error;
   std::filesystem::remove(RunDirectory{folder}.report_record(), error);
   std::filesystem::remove(RunDirectory{folder}.report_page(), error);
+  std::filesystem::remove(RunDirectory{folder}.model_card(), error);
 }
 
 /// Calls make() and writes the page. Errors become a warning.
@@ -59,7 +60,7 @@ void make_report(const TrainRun& run, const std::string& folder, const Make& mak
   remove_report(folder);
   try {
     make();
-    const std::string path = write_report_page(folder, run.threads);
+    const std::string path = write_report(folder, run.threads);
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     run.control.note("Report: " + path + " (" + duration_text(seconds) + ")");
   } catch (const std::exception& error) {
