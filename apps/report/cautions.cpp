@@ -107,19 +107,15 @@ class Checks {
   void better_method() {
     if (own_ == nullptr) return;
     const Measure measure = leading_measure(facts_);
-    const auto value_of = [&](const Measured& part) { return part.mean[static_cast<std::size_t>(measure)].value; };
-    const double own = value_of(*own_);
-    const MethodResults* best = nullptr;
+    const double own = own_->value_of(measure).value;
+    std::string best;
     double best_value = own;
-    for (std::size_t k = 1; k < facts_.methods.size(); ++k) {
-      const MethodResults& method = facts_.methods[k];
-      const auto& part = method.parts[facts_.judged_part()];
-      if (!part || method.name.starts_with("transformer")) continue;  // a member of the blend
-      const double value = value_of(*part);
-      if (larger_is_better(measure) ? value >= best_value : value <= best_value) best = &method, best_value = value;
+    for (const auto& [name, value] : other_methods(facts_, measure)) {
+      if (name.starts_with("transformer")) continue;  // a member of the blend
+      if (larger_is_better(measure) ? value >= best_value : value <= best_value) best = name, best_value = value;
     }
-    if (best != nullptr)
-      add("results", "On the " + set_ + ", a simpler method is as good or better: " + best->name + ", " +
+    if (!best.empty())
+      add("results", "On the " + set_ + ", a simpler method is as good or better: " + best + ", " +
                          std::string(title_of(measure)) + " " + sensible_number(best_value) + " (this run " +
                          sensible_number(own) + ").");
   }

@@ -14,18 +14,6 @@ std::string entry(const std::string& name, const std::string& html) {
   return html.empty() ? "" : "<dt>" + name + "</dt><dd>" + html + "</dd>\n";
 }
 
-std::string parts_text(const ReportFacts& facts) {
-  std::string parts;
-  const auto add = [&](std::int64_t count, const char* name) {
-    if (count > 0) parts += (parts.empty() ? "" : ", ") + with_thousands(count) + " " + name;
-  };
-  for (std::size_t p = 0; p < kParts; ++p) add(facts.parts[p], kSetNames[p]);
-  add(facts.calibration_part, "calibration");
-  if (facts.folds) add(static_cast<std::int64_t>(facts.members.size()), "folds");
-  if (facts.run && !facts.run->split.empty()) parts = escaped(facts.run->split) + (parts.empty() ? "" : ": ") + parts;
-  return parts;
-}
-
 std::string rejected_text(const ReportFacts& facts) {
   std::int64_t count = 0;
   for (const RejectedRows& rows : facts.rejected) count += rows.count;
@@ -98,12 +86,31 @@ std::string noise_text(const ReportFacts& facts) {
 
 }  // namespace
 
+std::string split_text(const ReportFacts& facts) {
+  std::string parts;
+  const auto add = [&](std::int64_t count, const char* name) {
+    if (count > 0) parts += (parts.empty() ? "" : ", ") + with_thousands(count) + " " + name;
+  };
+  for (std::size_t p = 0; p < kParts; ++p) add(facts.parts[p], kSetNames[p]);
+  add(facts.calibration_part, "calibration");
+  if (facts.folds) add(static_cast<std::int64_t>(facts.members.size()), "folds");
+  if (facts.run && !facts.run->split.empty()) parts = facts.run->split + (parts.empty() ? "" : ": ") + parts;
+  return parts;
+}
+
+std::string blend_text(const ReportFacts& facts) {
+  if (!facts.run) return {};
+  std::vector<std::string> partners = facts.run->blend;
+  for (std::string& partner : partners) std::ranges::replace(partner, '_', ' ');
+  return list_of(partners);
+}
+
 std::string data_section(const ReportFacts& facts) {
   std::string list;
   if (facts.run && !facts.run->data.empty()) list += entry("Table", escaped(list_of(facts.run->data, 5)));
   list += entry("Targets", targets_text(facts.task));
   if (facts.run && facts.run->molecules > 0) list += entry("Molecules", with_thousands(facts.run->molecules));
-  list += entry("Split", parts_text(facts));
+  list += entry("Split", escaped(split_text(facts)));
   list += entry("Rejected rows", rejected_text(facts));
   list += entry("Duplicate molecules", repeated_text(facts));
   if (facts.run && !facts.run->suspicious_labels.empty())
@@ -115,11 +122,7 @@ std::string data_section(const ReportFacts& facts) {
   list +=
       entry("Model", (facts.models > 1 ? with_thousands(facts.models) + " models, each " : "") + escaped(facts.model));
   if (facts.run && !facts.run->start.empty()) list += entry("Started from", escaped(facts.run->start));
-  if (facts.run && !facts.run->blend.empty()) {
-    std::vector<std::string> partners = facts.run->blend;
-    for (std::string& partner : partners) std::ranges::replace(partner, '_', ' ');
-    list += entry("Blended with", escaped(list_of(partners)));
-  }
+  list += entry("Blended with", escaped(blend_text(facts)));
   return "<dl>" + list + "</dl>\n" + noise_text(facts);
 }
 

@@ -45,13 +45,6 @@ std::string yaml_number(double value) {
 
 std::string name_of(const ReportFacts& facts) { return facts.name.empty() ? "molgraph model" : facts.name; }
 
-const Measured* judged(const ReportFacts& facts, const MethodResults& method) {
-  const auto& part = method.parts[facts.judged_part()];
-  return part ? &*part : nullptr;
-}
-
-const Estimate& value_of(const Measured& part, Measure measure) { return part.mean[static_cast<std::size_t>(measure)]; }
-
 /// The metrics that compare runs: for mixed tasks, those of regression; for several regression targets, none that
 /// averages over units.
 std::vector<Measure> metadata_measures(const Task& task) {
@@ -61,12 +54,12 @@ std::vector<Measure> metadata_measures(const Task& task) {
 }
 
 std::string metadata(const ReportFacts& facts) {
-  const Measured* own = facts.methods.empty() ? nullptr : judged(facts, facts.methods.front());
   std::string metrics;
-  if (own != nullptr)
-    for (const Measure measure : metadata_measures(facts.task))
-      if (const double value = value_of(*own, measure).value; std::isfinite(static_cast<float>(value)))
-        metrics += "    - type: " + std::string(key_of(measure)) + "\n      value: " + yaml_number(value) + "\n";
+  if (!facts.methods.empty())
+    if (const auto& own = facts.methods.front().parts[facts.judged_part()])
+      for (const Measure measure : metadata_measures(facts.task))
+        if (const double value = own->value_of(measure).value; std::isfinite(static_cast<float>(value)))
+          metrics += "    - type: " + std::string(key_of(measure)) + "\n      value: " + yaml_number(value) + "\n";
   std::string out =
       "---\nlibrary_name: molgraph\ntags:\n- chemistry\n- molecular-property-prediction\n- graph-transformer\n";
   const std::string name = quoted(name_of(facts));
@@ -89,11 +82,7 @@ std::string predicts_text(const ReportFacts& facts) {
 
 std::string model_text(const ReportFacts& facts) {
   std::string out = (facts.models > 1 ? with_thousands(facts.models) + " models: " : "") + plain(facts.model);
-  if (facts.run && !facts.run->blend.empty()) {
-    std::vector<std::string> partners = facts.run->blend;
-    for (std::string& partner : partners) std::ranges::replace(partner, '_', ' ');
-    out += ", blended with " + plain(list_of(partners));
-  }
+  if (const std::string blend = blend_text(facts); !blend.empty()) out += ", blended with " + plain(blend);
   if (facts.run && !facts.run->start.empty())  // a path can be private
     out += "; training started from " + plain(fs::path(facts.run->start).filename().string());
   return out;
@@ -122,9 +111,9 @@ std::string results_text(const ReportFacts& facts) {
     bool any = false;
     for (const auto& part : own.parts)
       if (part) {
-        row += " " + estimate_text(value_of(*part, measure)) + " |";
-        any = any || std::isfinite(value_of(*part, measure).value);
-        intervals = intervals || std::isfinite(value_of(*part, measure).low);
+        row += " " + estimate_text(part->value_of(measure)) + " |";
+        any = any || std::isfinite(part->value_of(measure).value);
+        intervals = intervals || std::isfinite(part->value_of(measure).low);
       }
     if (any) rows += row + "\n";
   }
@@ -142,10 +131,8 @@ std::string results_text(const ReportFacts& facts) {
     out += "The model was then also trained on the validation set; the validation results are those before.\n";
   const Measure measure = leading_measure(facts);
   std::vector<std::string> others;
-  for (std::size_t k = 1; k < facts.methods.size(); ++k)
-    if (const Measured* part = judged(facts, facts.methods[k]);
-        part != nullptr && std::isfinite(value_of(*part, measure).value))
-      others.push_back(plain(facts.methods[k].name) + " " + sensible_number(value_of(*part, measure).value));
+  for (const auto& [name, value] : other_methods(facts, measure))
+    others.push_back(plain(name) + " " + sensible_number(value));
   if (!others.empty())
     out += std::string(title_of(measure)) + " of other methods on the " + kSetNames[facts.judged_part()] +
            " set: " + list_of(others) + ".\n";
@@ -158,8 +145,8 @@ std::string cautions_text(const ReportFacts& facts) {
   for (const Caution& caution : cautions(facts)) out += "- " + plain(caution.text) + "\n";
   return out +
          "- The model predicts every molecule, also one that is unlike its training molecules. `molgraph-score "
-         "--domain` "
-         "shows how similar a molecule is to them, if the run contains the data for it.\n\n";
+         "--domain`"
+         " shows how similar a molecule is to them, if the run contains the data for it.\n\n";
 }
 
 std::string data_text(const ReportFacts& facts) {
@@ -167,17 +154,13 @@ std::string data_text(const ReportFacts& facts) {
   const auto add = [&](const char* name, const std::string& value) {
     if (!value.empty()) out += std::string("- ") + name + ": " + value + "\n";
   };
-  std::vector<std::string> sizes;
-  for (std::size_t p = 0; p < kParts; ++p)
-    if (facts.parts[p] > 0) sizes.push_back(with_thousands(facts.parts[p]) + " " + kSetNames[p]);
   if (facts.run) {
     add("Data",
         plain(facts.run->source) + (facts.run->sha256.empty() ? "" : " (SHA-256 " + plain(facts.run->sha256) + ")"));
     if (facts.run->molecules > 0)
       add("Molecules",
           with_thousands(facts.run->molecules) + "; rejected rows: " + with_thousands(facts.run->rejected));
-    if (facts.calibration_part > 0) sizes.push_back(with_thousands(facts.calibration_part) + " calibration");
-    add("Split", plain(facts.run->split) + (sizes.empty() ? "" : ": " + list_of(sizes)));
+    add("Split", plain(split_text(facts)));
   }
   std::vector<std::string> noise;
   for (const LabelNoise& one : facts.noise)
@@ -217,8 +200,7 @@ std::string contents_of_run(const std::string& folder) {
             (file.needed ? " (needed for predictions)" : "") + "\n";
   return std::string(kContentsHeading) + "\n\n" +
          (list.empty() ? "The folder contains no structures, ids or labels of molecules. Some files contain numbers "
-                         "that were computed "
-                         "from them.\n"
+                         "that were computed from them.\n"
                        : list + "\n`molgraph-info RUN --strip` removes what predictions do not need.\n");
 }
 

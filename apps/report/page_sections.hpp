@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "apps/report/html.hpp"
@@ -20,6 +21,14 @@ Measure leading_measure(const ReportFacts& facts, TaskKind kind);
 /// has no value for it on the evaluation set, and it is not that of several regression targets, the kind's first metric
 /// with a value.
 Measure leading_measure(const ReportFacts& facts);
+
+/// Name and value of each other method for which the metric is defined on the evaluation set.
+std::vector<std::pair<std::string, double>> other_methods(const ReportFacts& facts, Measure measure);
+
+/// The split and its sizes as text: "random: 80 training, 10 validation, 10 test".
+std::string split_text(const ReportFacts& facts);
+/// The partners of the run's blend as text: "trees, gaussian process"; "" = none.
+std::string blend_text(const ReportFacts& facts);
 
 /// The targets with plots: all, or if there are many, the best, the median and the worst on the evaluation set.
 std::vector<std::size_t> shown_targets(const ReportFacts& facts, TaskKind kind);

@@ -15,8 +15,6 @@ const Measured* part_of(const MethodResults& method, std::size_t part) {
   return method.parts[part] ? &*method.parts[part] : nullptr;
 }
 
-const Estimate& value_of(const Measured& part, Measure measure) { return part.mean[static_cast<std::size_t>(measure)]; }
-
 /// The kind of the leading metric.
 TaskKind leading_kind(const Task& task) { return task.kind == TaskKind::mixed ? TaskKind::regression : task.kind; }
 
@@ -31,9 +29,8 @@ std::vector<std::size_t> targets_of(const Task& task, TaskKind kind) {
 std::vector<Measure> measures_shown(const ReportFacts& facts) {
   std::vector<Measure> shown = measures_of(facts.task);
   std::erase_if(shown, [&](Measure measure) {
-    return std::ranges::none_of(facts.methods.front().parts, [&](const auto& part) {
-      return part && std::isfinite(value_of(*part, measure).value);
-    });
+    return std::ranges::none_of(facts.methods.front().parts,
+                                [&](const auto& part) { return part && std::isfinite(part->value_of(measure).value); });
   });
   return shown;
 }
@@ -62,7 +59,7 @@ std::string run_table(const ReportFacts& facts) {
     table.rows.push_back({std::string(title_of(measure))});
     for (std::size_t p = 0; p < kParts; ++p)
       if (const Measured* part = part_of(facts.methods.front(), p))
-        table.rows.back().push_back(estimate_html(value_of(*part, measure)));
+        table.rows.back().push_back(estimate_html(part->value_of(measure)));
   }
   return table.html();
 }
@@ -78,8 +75,8 @@ std::string measure_figure(const ReportFacts& facts, const std::vector<MethodRes
   double low = INFINITY, high = -INFINITY;
   for (auto method = methods.rbegin(); method != methods.rend(); ++method) {
     const Measured* part = part_of(*method, p);
-    if (part == nullptr || !std::isfinite(value_of(*part, measure).value)) continue;
-    const Estimate& value = value_of(*part, measure);
+    if (part == nullptr || !std::isfinite(part->value_of(measure).value)) continue;
+    const Estimate& value = part->value_of(measure);
     const auto at = static_cast<double>(names.size());
     names.push_back(method->name);
     points.push_back({value.value, at});
@@ -108,7 +105,7 @@ HtmlTable measures_table(const ReportFacts& facts, const std::vector<MethodResul
     const Measured* part = part_of(one, facts.judged_part());
     if (part == nullptr) continue;
     table.rows.push_back({escaped(one.name)});
-    for (const Measure measure : shown) table.rows.back().push_back(estimate_html(value_of(*part, measure)));
+    for (const Measure measure : shown) table.rows.back().push_back(estimate_html(part->value_of(measure)));
   }
   return table;
 }
@@ -165,14 +162,11 @@ std::string mean_text(const Task& task) {
 
 /// The metric of the other methods and, for a single regression target, the noise of its labels.
 std::string comparison_sentence(const ReportFacts& facts, Measure measure) {
-  std::string list, out;
-  for (std::size_t k = 1; k < facts.methods.size(); ++k) {
-    const Measured* part = part_of(facts.methods[k], facts.judged_part());
-    if (part == nullptr || !std::isfinite(value_of(*part, measure).value)) continue;
-    list +=
-        (list.empty() ? "" : ", ") + escaped(facts.methods[k].name) + " " + number_html(value_of(*part, measure).value);
-  }
-  if (!list.empty()) out = std::string(title_of(measure)) + " of other methods: " + list + ". ";
+  std::vector<std::string> others;
+  for (const auto& [name, value] : other_methods(facts, measure))
+    others.push_back(escaped(name) + " " + number_html(value));
+  std::string out;
+  if (!others.empty()) out = std::string(title_of(measure)) + " of other methods: " + list_of(others) + ". ";
   const bool is_error = measure == Measure::mae || measure == Measure::rmse;
   if (is_error && facts.task.names.size() == 1 && !facts.noise.empty() && facts.noise.front().deviation > 0) {
     const std::string unit = facts.task.model_unit(0);
@@ -194,6 +188,15 @@ std::string figure(const std::string& svg, const std::string& caption, const Htm
          (table.rows.empty() ? "" : details("Numbers", table.html())) + "</figure>\n";
 }
 
+std::vector<std::pair<std::string, double>> other_methods(const ReportFacts& facts, Measure measure) {
+  std::vector<std::pair<std::string, double>> others;
+  for (std::size_t k = 1; k < facts.methods.size(); ++k)
+    if (const Measured* part = part_of(facts.methods[k], facts.judged_part());
+        part != nullptr && std::isfinite(part->value_of(measure).value))
+      others.emplace_back(facts.methods[k].name, part->value_of(measure).value);
+  return others;
+}
+
 Measure leading_measure(const ReportFacts& facts, TaskKind kind) {
   // Errors of several targets can have different units, and one target with nearly equal labels dominates a mean R2.
   if (kind == TaskKind::regression && targets_of(facts.task, kind).size() > 1) return Measure::spearman;
@@ -208,7 +211,7 @@ Measure leading_measure(const ReportFacts& facts) {
   const Measure measure = leading_measure(facts, kind);
   const Measured* part = facts.methods.empty() ? nullptr : part_of(facts.methods.front(), facts.judged_part());
   if (part == nullptr || measure == Measure::spearman) return measure;
-  const auto is_defined = [&](Measure one) { return !std::isnan(value_of(*part, one).value); };
+  const auto is_defined = [&](Measure one) { return !std::isnan(part->value_of(one).value); };
   const auto found = std::ranges::find_if(measures_of(kind), is_defined);
   return is_defined(measure) || found == measures_of(kind).end() ? measure : *found;
 }
@@ -235,8 +238,8 @@ std::string lead_sentence(const ReportFacts& facts) {
   const std::size_t p = facts.judged_part();
   const Measured* part = part_of(facts.methods.front(), p);
   const Measure measure = leading_measure(facts);
-  if (part == nullptr || std::isnan(value_of(*part, measure).value)) return {};
-  const Estimate& value = value_of(*part, measure);
+  if (part == nullptr || std::isnan(part->value_of(measure).value)) return {};
+  const Estimate& value = part->value_of(measure);
   std::string out = "<p class=\"lead\">" + std::string(title_of(measure)) + " on the " + kSetNames[p] + " set" +
                     mean_text(facts.task) + ": <strong>" + number_html(value.value) + "</strong>";
   if (std::isfinite(value.low) && facts.folds)

@@ -36,6 +36,8 @@ struct Measured {
   std::vector<std::int64_t> labels;     ///< [T] number of exact labels
   std::vector<std::int64_t> positives;  ///< [T] number of labels 1 of a binary target, else 0
   std::vector<Estimates> targets;       ///< [T]
+
+  const Estimate& value_of(Measure measure) const { return mean[static_cast<std::size_t>(measure)]; }
 };
 
 struct BootstrapOptions {
