@@ -25,7 +25,7 @@ std::string why_unusable(const Device& device, Precision precision) {
 }
 
 UsedPrecision used_precision(const Device& device, Precision requested) {
-  return device.kind == Device::Kind::cpu ? cpu::used_precision(requested) : UsedPrecision{requested, ""};
+  return device.kind == Device::Kind::cpu ? cpu::used_precision(requested) : UsedPrecision{.precision = requested};
 }
 
 void use_device(const Device& device) {

@@ -79,7 +79,8 @@ std::unique_ptr<Engine> make_engine(const ModelPlan& plan, const Device& device 
                                     Precision precision = Precision::fp32);
 
 /// Returns the precision that the device uses. The CPU uses bf16 only if it is faster than fp32. This depends on the
-/// reported CPU features, never on a timing, so that equal machines give equal bits. GPUs use the requested precision.
+/// CPU features that the processor and the system report, never on a timing, so that equal machines give equal bits.
+/// GPUs use the requested precision.
 UsedPrecision used_precision(const Device& device, Precision requested);
 
 /// Returns why the device cannot be used with this precision; "" if it can.

@@ -31,8 +31,8 @@ Precision precision_from_string(const std::string& text);  ///< Throws UsageErro
 struct PredictorOptions {
   int threads = 0;  ///< 0 = all cores this process may use
   FeaturizerLimits limits;
-  /// Of matrix products. On the CPU, bf16 is about 1.4 times as fast, accurate to three digits, and used only if it
-  /// speeds up the processor (used_precision()); tf32 is for GPUs.
+  /// Of matrix products. On the CPU, bf16 is accurate to three digits and used only if it is faster on this processor
+  /// (used_precision()); tf32 is for GPUs.
   Precision precision = Precision::fp32;
   Device device;  ///< the CPU or a GPU; the number of threads is `threads`
   /// Whether to apply the run's temperatures (calibration.json) to probabilities. They belong to the run as a whole: a

@@ -63,7 +63,7 @@ struct RunRecord {
   bool refit = false;  ///< the model was also trained on the validation set; its results there are an earlier model's
   /// The partners that are blended with every model: "trees", "gaussian_process" (run_blend.hpp); empty = none.
   std::vector<std::string> blend;
-  std::string precision;    ///< of the matrix products: "fp32", "tf32", "bf16"; "" = not recorded
+  std::string precision;    ///< of the matrix products: to_string(UsedPrecision); "" = not recorded
   bool calibrated = false;  ///< the folder contains calibration.json (calibration.hpp)
   bool explained = false;   ///< each model's folder contains explanation.safetensors (explanation_file.hpp)
   /// In the training, validation and test sets: private data, which molgraph-info --strip removes.

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "attention/cpu/aligned.hpp"
 #include "attention/cpu/pack.hpp"
 #include "attention/cpu/terms.hpp"
 #include "attention/cpu/weights.hpp"
@@ -53,16 +54,16 @@ class Encoder {
 
  private:
   struct Stage {
-    std::vector<float> sum, normed, statistics;
+    AlignedVector<float> sum, normed, statistics;
   };
   struct LayerState {
-    std::vector<float> qkv, softmax, z, scaled, hidden, slope;
+    AlignedVector<float> qkv, softmax, z, scaled, hidden, slope;
     std::vector<std::uint8_t> weight_bits, activation_bits, residual_bits[2];
   };
 
   /// Vectors only grow; a smaller pack uses the first elements.
-  template <class T>
-  static T* sized(std::vector<T>& x, std::size_t count) {
+  template <class Vector>
+  static typename Vector::value_type* sized(Vector& x, std::size_t count) {
     if (x.size() < count) x.resize(count);
     return x.data();
   }
@@ -122,11 +123,12 @@ class Encoder {
   PackTerms terms_;
   std::vector<LayerState> layers_;
   std::vector<Stage> stages_;
-  std::vector<float> branch_, virtual_, scratch_;            // forward
-  std::vector<float> walks_, walks_by_key_;                  // layout of Kernels::arrange_walks()
-  std::vector<std::size_t> first_walk_;                      // [molecules] offsets in both
-  std::vector<float> flow_, dy_, dbranch_, dhidden_, dqkv_;  // backward
-  std::vector<std::uint16_t> draws_, rounded_;
+  AlignedVector<float> branch_, virtual_, scratch_;            // forward
+  AlignedVector<float> walks_, walks_by_key_;                  // layout of Kernels::arrange_walks()
+  std::vector<std::size_t> first_walk_;                        // [molecules] offsets in both
+  AlignedVector<float> flow_, dy_, dbranch_, dhidden_, dqkv_;  // backward
+  std::vector<std::uint16_t> draws_;
+  AlignedVector<std::uint16_t> rounded_;
 };
 
 }  // namespace molgraph::cpu

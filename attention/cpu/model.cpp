@@ -5,6 +5,7 @@
 #include <mutex>
 #include <stdexcept>
 
+#include "attention/cpu/aligned.hpp"
 #include "attention/cpu/encoder.hpp"
 #include "attention/cpu/head.hpp"
 #include "attention/cpu/kernels/gemm_bf16.hpp"
@@ -39,7 +40,8 @@ enum class Ready : std::uint8_t { nothing, prediction, training };
 
 /// Flat gradient buffers of all parts.
 struct Slot {
-  std::vector<float> encoder, node, head;
+  AlignedVector<float> encoder;
+  std::vector<float> node, head;
   std::vector<std::vector<float>> terms;
   /// All buffers except the encoder's, which is large.
   std::vector<std::vector<float>*> small_buffers() {
@@ -270,11 +272,17 @@ std::string why_unusable(Precision precision) {
 }
 
 UsedPrecision used_precision(Precision requested, Bf16Products products) {
-  if (requested != Precision::bf16 || products == Bf16Products::fast) return {requested, ""};
-  return {Precision::fp32, products == Bf16Products::none
-                               ? "bf16: this processor has no bfloat16 products (AVX512_BF16); fp32 is used"
-                               : "bf16: this processor's bfloat16 products (AVX512_BF16 of Intel) are no faster than "
-                                 "float32's; fp32 is used"};
+  if (requested != Precision::bf16) return {.precision = requested};
+  switch (products) {
+    case Bf16Products::tiles: return {.precision = requested, .instructions = "AMX"};
+    case Bf16Products::fast: return {.precision = requested, .instructions = "AVX512_BF16"};
+    case Bf16Products::slow:
+      return {.note =
+                  "bf16: this processor's bfloat16 products (AVX512_BF16 of Intel) are no faster than float32's; "
+                  "fp32 is used"};
+    case Bf16Products::none: break;
+  }
+  return {.note = "bf16: this processor has no bfloat16 products (AVX512_BF16); fp32 is used"};
 }
 
 }  // namespace molgraph::cpu

@@ -17,7 +17,7 @@ namespace cpu {
 /// The reason why this processor does not support the precision, or "" if it does.
 std::string why_unusable(Precision precision);
 
-/// molgraph::used_precision() for a processor with bfloat16 products of this speed.
+/// molgraph::used_precision() for a processor with bfloat16 products of this kind.
 UsedPrecision used_precision(Precision requested, Bf16Products products = bf16_products());
 
 }  // namespace cpu

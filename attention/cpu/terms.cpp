@@ -38,7 +38,7 @@ void add(const float* from, float* to, std::size_t count) {
 
 // Computes row m: the sum of all tables' rows for relation m, in the tables' order.
 void PackTerms::load_rows(const EncoderWeights& weights, const TableSet& set, TermFills fills, const Pack& pack,
-                          std::vector<float>& rows) const {
+                          AlignedVector<float>& rows) const {
   if (!fills_any(set, fills)) return rows.clear();
   const std::size_t width = shape_.inner;
   rows.assign(first_relation_.back() * width, 0.0f);
@@ -55,7 +55,7 @@ void PackTerms::load_rows(const EncoderWeights& weights, const TableSet& set, Te
   }
 }
 
-void PackTerms::scatter_rows(const TableSet& set, TermFills fills, const Pack& pack, const std::vector<float>& rows,
+void PackTerms::scatter_rows(const TableSet& set, TermFills fills, const Pack& pack, const AlignedVector<float>& rows,
                              float* flat) const {
   if (rows.empty()) return;
   const std::size_t width = shape_.inner;
@@ -73,7 +73,7 @@ void PackTerms::scatter_rows(const TableSet& set, TermFills fills, const Pack& p
 
 // Adds the tables' rows to all pairs.
 void PackTerms::add_pairs(const EncoderWeights& weights, const TableSet& set, TermFills fills, const Pack& pack,
-                          std::vector<float>& pairs) const {
+                          AlignedVector<float>& pairs) const {
   const std::size_t heads = shape_.heads;
   for (const PlacedTable& table : set.tables) {
     if (!fills_by_class(table, fills)) continue;
@@ -87,7 +87,7 @@ void PackTerms::add_pairs(const EncoderWeights& weights, const TableSet& set, Te
   }
 }
 
-void PackTerms::scatter_pairs(const TableSet& set, TermFills fills, const Pack& pack, const std::vector<float>& pairs,
+void PackTerms::scatter_pairs(const TableSet& set, TermFills fills, const Pack& pack, const AlignedVector<float>& pairs,
                               float* flat) const {
   const std::size_t heads = shape_.heads;
   for (const PlacedTable& table : set.tables) {
@@ -133,10 +133,10 @@ void PackTerms::load_gate(const EncoderWeights& weights, const TableSet& set, co
 
 void PackTerms::fill(const Pack& pack, std::size_t molecule, Attention& attention) const {
   const MoleculeRelations& of = pack.molecules[molecule];
-  const auto rows = [&](const std::vector<float>& x) {
+  const auto rows = [&](const AlignedVector<float>& x) {
     return x.empty() ? nullptr : x.data() + first_relation_[molecule] * shape_.inner;
   };
-  const auto pairs = [&](const std::vector<float>& x) {
+  const auto pairs = [&](const AlignedVector<float>& x) {
     return x.empty() ? nullptr : x.data() + of.first_pair * shape_.heads;
   };
   attention.relations = of.count();
@@ -156,10 +156,10 @@ void PackTerms::fill(const Pack& pack, std::size_t molecule, Attention& attentio
 void PackTerms::fill(const TableSet& set, const Pack& pack, std::size_t molecule, float* flat,
                      AttentionGradient& gradient) {
   const MoleculeRelations& of = pack.molecules[molecule];
-  const auto rows = [&](std::vector<float>& x) {
+  const auto rows = [&](AlignedVector<float>& x) {
     return x.empty() ? nullptr : x.data() + first_relation_[molecule] * shape_.inner;
   };
-  const auto pairs = [&](std::vector<float>& x) {
+  const auto pairs = [&](AlignedVector<float>& x) {
     return x.empty() ? nullptr : x.data() + of.first_pair * shape_.heads;
   };
   gradient.dquery_rows = rows(gradients_.query);

@@ -41,16 +41,16 @@ class PackTerms {
 
  private:
   struct Rows {
-    std::vector<float> query, key, value;  ///< [sum of M, d*H]
-    std::vector<float> bias, gate;         ///< [pairs, H]; empty = off
+    AlignedVector<float> query, key, value;  ///< [sum of M, d*H]
+    AlignedVector<float> bias, gate;         ///< [pairs, H]; empty = off
   };
   void load_rows(const EncoderWeights& weights, const TableSet& set, TermFills fills, const Pack& pack,
-                 std::vector<float>& rows) const;
-  void scatter_rows(const TableSet& set, TermFills fills, const Pack& pack, const std::vector<float>& rows,
+                 AlignedVector<float>& rows) const;
+  void scatter_rows(const TableSet& set, TermFills fills, const Pack& pack, const AlignedVector<float>& rows,
                     float* flat) const;
   void add_pairs(const EncoderWeights& weights, const TableSet& set, TermFills fills, const Pack& pack,
-                 std::vector<float>& pairs) const;
-  void scatter_pairs(const TableSet& set, TermFills fills, const Pack& pack, const std::vector<float>& pairs,
+                 AlignedVector<float>& pairs) const;
+  void scatter_pairs(const TableSet& set, TermFills fills, const Pack& pack, const AlignedVector<float>& pairs,
                      float* flat) const;
 
   const EncoderShape& shape_;

@@ -224,6 +224,7 @@ EncoderWeights::EncoderWeights(const EncoderShape& shape, const ParameterList& p
     : shape_(shape), layout_(shape, parameters), flat_(layout_.size()), layers_(layout_.layers.size()) {}
 
 void EncoderWeights::assign(const TensorLookup& tensors, bool training, int threads, Precision precision) {
+  precision_ = precision;
   layout_.import(tensors, flat_.data(), threads);
   add_global_bias(layout_.shared);
   for_each_on_threads(threads, layers_.size(), [&](std::size_t k) {

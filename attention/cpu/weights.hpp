@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "attention/cpu/aligned.hpp"
 #include "attention/cpu/kernels/kernels.hpp"
 #include "attention/engine.hpp"
 #include "attention/spec/parameters.hpp"
@@ -108,8 +109,8 @@ class FlatLayout {
 /// A matrix [depth, columns] packed for products. Only one of the two arrays is filled.
 struct PackedMatrix {
   std::size_t depth = 0, columns = 0;
-  std::vector<float> fp32;
-  std::vector<std::uint16_t> bf16;
+  AlignedVector<float> fp32;
+  AlignedVector<std::uint16_t> bf16;
 };
 /// One Linear, packed for products.
 struct PackedLinear {
@@ -130,6 +131,7 @@ class EncoderWeights {
   void add_gradients(float* flat, const GradientLookup& gradients, int threads) const;
 
   const FlatLayout& layout() const { return layout_; }
+  Precision precision() const { return precision_; }
   const PackedLayer& layer(std::size_t k) const { return layers_[k]; }
   /// Pointer to the weights at `offset`; null for kNone.
   const float* at(std::size_t offset) const { return offset == kNone ? nullptr : flat_.data() + offset; }
@@ -140,7 +142,8 @@ class EncoderWeights {
 
   EncoderShape shape_;
   FlatLayout layout_;
-  std::vector<float> flat_;
+  AlignedVector<float> flat_;
+  Precision precision_ = Precision::fp32;
   std::vector<PackedLayer> layers_;
 };
 

@@ -227,12 +227,14 @@ void run(const Options& o) {
               machine.processor.c_str(), machine.instruction_set.c_str(), threads, machine.gemm_gflops,
               machine.wide_gemm_gflops, machine.copy_gbps);
   if (machine.bf16_gflops > 0)
-    std::printf("bfloat16 products (AVX512_BF16): 80 wide %.0f GFLOP/s, 768 wide %.0f GFLOP/s\n", machine.bf16_gflops,
+    std::printf("bfloat16 products: 80 wide %.0f GFLOP/s, 768 wide %.0f GFLOP/s\n", machine.bf16_gflops,
                 machine.wide_bf16_gflops);
-  const std::string note = used_precision({}, Precision::bf16).note;
-  std::printf("--precision bf16 computes in %s\n", note.empty() ? "bf16" : ("fp32: " + note).c_str());
+  const UsedPrecision used = used_precision({}, Precision::bf16);
+  std::printf("--precision bf16 computes in %s\n",
+              (to_string(used) + (used.note.empty() ? "" : ": " + used.note)).c_str());
   nlohmann::json report{{"processor", machine.processor},
                         {"instruction_set", machine.instruction_set},
+                        {"bf16", to_string(used)},
                         {"threads", threads},
                         {"gemm_gflops", machine.gemm_gflops},
                         {"wide_gemm_gflops", machine.wide_gemm_gflops},

@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "attention/cpu/aligned.hpp"
 #include "attention/cpu/kernels/gemm_bf16.hpp"
 #include "attention/cpu/kernels/kernels.hpp"
 
@@ -33,8 +34,8 @@ double rate(int threads, double seconds, Make make) {
 
 double gemm_rate(int threads, std::size_t rows, std::size_t depth, std::size_t columns) {
   return rate(threads, 0.5, [=] {
-    return [=, a = std::vector<float>(rows * depth, 0.5f), b = std::vector<float>(depth * columns, 0.25f),
-            y = std::vector<float>(rows * columns)]() mutable {
+    return [=, a = cpu::AlignedVector<float>(rows * depth, 0.5f), b = cpu::AlignedVector<float>(depth * columns, 0.25f),
+            y = cpu::AlignedVector<float>(rows * columns)]() mutable {
       for (int k = 0; k < 8; ++k)
         cpu::kernels().gemm({.a = a.data(),
                              .a_stride = depth,
@@ -53,10 +54,11 @@ double bf16_rate(int threads, std::size_t rows, std::size_t depth, std::size_t c
   if (!cpu::has_bf16()) return 0;
   return rate(threads, 0.5, [=] {
     const std::vector<float> weights(depth * columns, 0.25f);
-    std::vector<std::uint16_t> panels(cpu::bf16_panels_size(depth, columns));
+    cpu::AlignedVector<std::uint16_t> panels(cpu::bf16_panels_size(depth, columns));
     cpu::pack_bf16(weights.data(), columns, depth, columns, panels.data());
-    return [=, a = std::vector<float>(rows * depth, 0.5f), y = std::vector<float>(rows * columns),
-            scratch = std::vector<std::uint16_t>(rows * (depth + 32))]() mutable {
+    return [=, a = cpu::AlignedVector<float>(rows * depth, 0.5f), y = cpu::AlignedVector<float>(rows * columns),
+            scratch = cpu::AlignedVector<std::uint16_t>(rows * (depth + 32))]() mutable {
+      const cpu::TileScope tiles;
       for (int k = 0; k < 8; ++k)
         cpu::gemm_bf16({.a = a.data(),
                         .a_stride = depth,

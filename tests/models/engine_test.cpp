@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
+#include <string>
 
 #include "attention/cpu/kernels/gemm_bf16.hpp"
 #include "attention/cpu/model.hpp"
@@ -54,12 +56,18 @@ constexpr double kBfloat16 = 2e-2, kBfloat16Gradients = 2e-2;
 
 TEST(EngineBf16, IsUsedOnlyIfItIsFaster) {
   using cpu::Bf16Products, cpu::used_precision;
-  EXPECT_EQ(used_precision(Precision::bf16, Bf16Products::fast).precision, Precision::bf16);
-  EXPECT_EQ(used_precision(Precision::bf16, Bf16Products::fast).note, "");
+  for (const Bf16Products products : {Bf16Products::fast, Bf16Products::tiles}) {
+    EXPECT_EQ(used_precision(Precision::bf16, products).precision, Precision::bf16);
+    EXPECT_EQ(used_precision(Precision::bf16, products).note, "");
+    EXPECT_EQ(to_string(used_precision(Precision::fp32, products)), "fp32");
+  }
+  EXPECT_EQ(to_string(used_precision(Precision::bf16, Bf16Products::fast)), "bf16 (AVX512_BF16)");
+  EXPECT_EQ(to_string(used_precision(Precision::bf16, Bf16Products::tiles)), "bf16 (AMX)");
   for (const Bf16Products products : {Bf16Products::none, Bf16Products::slow}) {
     const UsedPrecision used = used_precision(Precision::bf16, products);
     EXPECT_EQ(used.precision, Precision::fp32);
     EXPECT_NE(used.note.find("fp32 is used"), std::string::npos);
+    EXPECT_EQ(to_string(used), "fp32");
     EXPECT_EQ(used_precision(Precision::fp32, products).note, "");
     EXPECT_EQ(used_precision(Precision::tf32, products).precision,
               Precision::tf32);  // rejected later, when the engine is created
@@ -97,6 +105,25 @@ TEST_P(EngineSizes, Bfloat16GradientsAreClose) {
   }
 }
 
+/// More than one pack for each gradient buffer.
+TEST(Engine, GradientsOfManyPacksMatchReference) {
+  std::vector<MolecularGraph> graphs = assorted();
+  for (unsigned k = 0; k < 80; ++k) graphs.push_back(random_graph(10 + static_cast<int>(k % 20), k));
+  for (const bool grpe : {false, true}) {
+    const auto make = [&] { return make_sized({"slim", 2, 80, 80, 8}, grpe); };
+    Pair pair = make_pair(make);
+    const GraphBatch batch = batch_for(*pair.reference, graphs);
+    ASSERT_GE(batch.num_tokens(), 2 * 8 * 56);
+    expect_same_gradients(pair, graphs, make_cpu);
+    if (!cpu::has_bf16()) continue;
+    Pair rounded = make_pair(make);
+    ForwardMode mode{.training = true, .seed = 3, .step = 5};
+    mode.perturbation = torch::zeros({batch.num_tokens(), 80});
+    const Gradients expected = reference_gradients(*rounded.reference, batch, mode);
+    EXPECT_LT(gradient_error(engine_gradients(*rounded.engine, batch, mode, make_bf16), expected), kBfloat16Gradients);
+  }
+}
+
 TEST(Engine, LargeMoleculesMatchReference) {
   Pair pair = make_pair([] { return make_sized({"large", 2, 16, 16, 8}, true); });
   const std::vector<MolecularGraph> graphs{chain_of(300), random_graph(200, 4), graph_of(1, {})};
@@ -127,22 +154,31 @@ TEST(Engine, PacksAreBalancedAndCoverEveryMoleculeOnce) {
 
 // --- bitwise equal results for any number of threads and any batch ---
 
-Tensor predict_bits(GraphModel& model, const std::vector<MolecularGraph>& graphs, int threads) {
-  return EngineBoundary(model, {.threads = threads}).predict(batch_for(model, graphs)).scaled;
+std::vector<Precision> precisions() {
+  std::vector<Precision> all{Precision::fp32};
+  if (cpu::has_bf16()) all.push_back(Precision::bf16);
+  return all;
+}
+
+Tensor predict_bits(GraphModel& model, const std::vector<MolecularGraph>& graphs, int threads, Precision precision) {
+  return EngineBoundary(model, {.threads = threads}, precision).predict(batch_for(model, graphs)).scaled;
 }
 
 TEST(EngineBits, PredictionsDoNotDependOnBatchOrThreads) {
-  for (const bool grpe : {false, true}) {
-    const auto model = make_sized({"slim", 2, 80, 80, 8}, grpe);
-    std::vector<MolecularGraph> graphs = assorted();
-    for (unsigned k = 0; k < 40; ++k) graphs.push_back(random_graph(10 + static_cast<int>(k), k));
-    const Tensor together = predict_bits(*model, graphs, 1);
-    EXPECT_TRUE(torch::equal(predict_bits(*model, graphs, 3), together));
-    for (std::size_t k = 0; k < graphs.size(); ++k)
-      EXPECT_TRUE(torch::equal(predict_bits(*model, {graphs[k]}, 1)[0], together[static_cast<std::int64_t>(k)])) << k;
-    std::vector<MolecularGraph> backwards(graphs.rbegin(), graphs.rend());
-    EXPECT_TRUE(torch::equal(predict_bits(*model, backwards, 2).flip(0), together));
-  }
+  for (const bool grpe : {false, true})
+    for (const Precision precision : precisions()) {
+      const auto model = make_sized({"slim", 2, 80, 80, 8}, grpe);
+      std::vector<MolecularGraph> graphs = assorted();
+      for (unsigned k = 0; k < 40; ++k) graphs.push_back(random_graph(10 + static_cast<int>(k), k));
+      const Tensor together = predict_bits(*model, graphs, 1, precision);
+      EXPECT_TRUE(torch::equal(predict_bits(*model, graphs, 3, precision), together));
+      for (std::size_t k = 0; k < graphs.size(); ++k)
+        EXPECT_TRUE(
+            torch::equal(predict_bits(*model, {graphs[k]}, 1, precision)[0], together[static_cast<std::int64_t>(k)]))
+            << k;
+      std::vector<MolecularGraph> backwards(graphs.rbegin(), graphs.rend());
+      EXPECT_TRUE(torch::equal(predict_bits(*model, backwards, 2, precision).flip(0), together));
+    }
 }
 
 void expect_equal_gradients_on_any_threads(bool grpe, Precision precision) {
@@ -161,9 +197,34 @@ void expect_equal_gradients_on_any_threads(bool grpe, Precision precision) {
 }
 
 TEST(EngineBits, GradientsDoNotDependOnThreads) {
-  for (const bool grpe : {false, true}) {
-    expect_equal_gradients_on_any_threads(grpe, Precision::fp32);
-    if (cpu::has_bf16()) expect_equal_gradients_on_any_threads(grpe, Precision::bf16);
+  for (const bool grpe : {false, true})
+    for (const Precision precision : precisions()) expect_equal_gradients_on_any_threads(grpe, precision);
+}
+
+TEST(EngineBits, APassDoesNotSeeTheOneBefore) {
+  const auto model = make_sized({"slim", 2, 80, 80, 8}, true);
+  const auto slope = [](std::size_t, const float* y, float* dy) { std::copy_n(y, 3, dy); };
+  std::vector<MolecularGraph> graphs = assorted();
+  for (unsigned k = 0; k < 60; ++k) graphs.push_back(random_graph(10 + static_cast<int>(k % 20), k));
+  const GraphBatch all = batch_for(*model, graphs), few = batch_for(*model, {graphs[3], graphs[7]});
+  for (const Precision precision : precisions()) {
+    EngineBoundary used(*model, {.threads = 2}, precision);
+    const auto gradients_of = [&](EngineBoundary& engine, const GraphBatch& batch) {
+      model->zero_grad();
+      engine.train(batch, {.training = true}, slope);
+      std::map<std::string, Tensor> gradients;
+      for (auto& item : model->named_parameters()) gradients[item.key()] = item->grad().clone();
+      return gradients;
+    };
+    gradients_of(used, all);
+    const auto after_another = gradients_of(used, few);
+    EngineBoundary fresh(*model, {.threads = 2}, precision);
+    for (const auto& [name, gradient] : gradients_of(fresh, few))
+      EXPECT_TRUE(torch::equal(gradient, after_another.at(name))) << name;
+    GraphBatch none;
+    none.atom_offset = none.token_offset = none.pair_offset = {0};
+    for (const auto& [name, gradient] : gradients_of(used, none))
+      EXPECT_EQ(gradient.abs().max().item<float>(), 0) << name;
   }
 }
 

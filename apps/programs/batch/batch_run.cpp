@@ -123,7 +123,9 @@ void add_batch_options(CommandLine& line, BatchOptions& options, const std::stri
 }
 
 void log_model_notes(const Predictor& predictor) {
-  if (!predictor.precision().note.empty()) spdlog::warn(predictor.precision().note);
+  const UsedPrecision& precision = predictor.precision();
+  if (!precision.note.empty()) spdlog::warn(precision.note);
+  if (!precision.instructions.empty()) spdlog::info("Matrix products in {}", to_string(precision));
   if (predictor.featurizer().standardize == Standardize::parent)
     spdlog::info("salts and solvents are removed and molecules are neutralised, as in training (--standardize parent)");
 }

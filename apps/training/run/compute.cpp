@@ -19,6 +19,7 @@ void check_compute(const TrainRun& run) {
   const UsedPrecision used = precision_of(run);
   check_device(run.device, used.precision);
   if (!used.note.empty()) run.control.warn(used.note);
+  if (!used.instructions.empty()) run.control.note("Matrix products in " + to_string(used));
 }
 
 UsedPrecision precision_of(const TrainRun& run) { return used_precision(run.device, run.options.training.precision); }

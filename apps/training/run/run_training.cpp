@@ -100,7 +100,7 @@ RunRecord record_of(const TrainRun& run, const ResolvedRun& resolved, const Load
                    .baseline = baseline_of(data, split, resolved.options),
                    .start = start_text(run, start),
                    .auxiliary_targets = data.auxiliary.task.names,
-                   .precision = to_string(precision_of(run).precision)};
+                   .precision = to_string(precision_of(run))};
   if (is_pretraining(resolved.options)) record.target_descriptors = "rdkit";
   for (std::size_t p = 0; p < record.parts.size(); ++p)
     record.parts[p] = static_cast<std::int64_t>(parts_of(split)[p]->size());

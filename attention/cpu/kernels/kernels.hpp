@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 
 namespace molgraph::cpu {
 
@@ -159,5 +160,16 @@ void pack_weights(const float* weights, std::size_t depth, std::size_t columns, 
 /// Number of panels for `blocks` blocks, and the number of blocks of one panel: at most five, as equal as possible.
 std::size_t panel_count(std::size_t blocks);
 std::size_t panel_blocks(std::size_t blocks, std::size_t panel);
+/// Calls work(V), where V is a std::integral_constant, for a panel of V blocks.
+template <class Work>
+void with_blocks(std::size_t blocks, Work work) {
+  switch (blocks) {
+    case 5: return work(std::integral_constant<int, 5>());
+    case 4: return work(std::integral_constant<int, 4>());
+    case 3: return work(std::integral_constant<int, 3>());
+    case 2: return work(std::integral_constant<int, 2>());
+    default: return work(std::integral_constant<int, 1>());
+  }
+}
 
 }  // namespace molgraph::cpu
