@@ -8,7 +8,7 @@
 namespace molgraph {
 namespace {
 
-constexpr std::size_t kReasonsShown = 12, kNoiseShown = 12, kNamesShown = 8;
+constexpr std::size_t kReasonsShown = 12, kNoiseShown = 12, kNamesShown = 8, kOutliersShown = 20;
 
 std::string entry(const std::string& name, const std::string& html) {
   return html.empty() ? "" : "<dt>" + name + "</dt><dd>" + html + "</dd>\n";
@@ -84,6 +84,36 @@ std::string noise_text(const ReportFacts& facts) {
   return out;
 }
 
+/// Labels that may be wrong. Training molecules, and the labels of similar molecules, are listed only if the run stores
+/// the values of its training molecules.
+std::string outliers_text(const ReportFacts& facts) {
+  if (!facts.run || facts.run->suspicious_labels.empty()) return {};
+  const bool with_training = facts.training != nullptr;
+  HtmlTable table{.caption = "Outlier labels, which may be wrong",
+                  .head = {"Row", "id", "Target", "Label", "Median label"},
+                  .numbers = false};
+  if (with_training) table.head.emplace_back("Labels of the most similar molecules");
+  std::int64_t hidden = 0;
+  for (const SuspiciousLabel& label : facts.run->suspicious_labels) {
+    if (table.rows.size() == kOutliersShown || (label.part == "train" && !with_training)) {
+      ++hidden;
+      continue;
+    }
+    table.rows.push_back(
+        {std::to_string(label.row), escaped(cut_short(label.id, 60)), escaped(cut_short(label.target, 60)),
+         number_html(label.value) + (label.merged.empty() ? "" : ", " + escaped(cut_short(label.merged, 120))),
+         number_html(label.median)});
+    std::vector<std::string> neighbours;
+    for (const double value : label.neighbours) neighbours.push_back(number_html(value));
+    if (with_training) table.rows.back().push_back(list_of(neighbours));
+  }
+  std::string rest;
+  if (hidden > 0)
+    rest = "<p class=\"quiet\">" + counted(hidden, "outlier label is", "outlier labels are") +
+           " not listed; <code>molgraph-info RUN -v</code> lists all.</p>\n";
+  return "<h3>Outlier labels</h3>\n" + (table.rows.empty() ? "" : table.html()) + rest;
+}
+
 }  // namespace
 
 std::string split_text(const ReportFacts& facts) {
@@ -114,8 +144,7 @@ std::string data_section(const ReportFacts& facts) {
   list += entry("Rejected rows", rejected_text(facts));
   list += entry("Duplicate molecules", repeated_text(facts));
   if (facts.run && !facts.run->suspicious_labels.empty())
-    list += entry("Outlier labels", with_thousands(std::ssize(facts.run->suspicious_labels)) +
-                                        " (<code>molgraph-info RUN -v</code> lists them)");
+    list += entry("Outlier labels", with_thousands(std::ssize(facts.run->suspicious_labels)));
   list += entry("Molecules in two sets", shared_text(facts));
   if (facts.censored.value_or(0) > 0)
     list += entry("Censored labels (&gt;50)", with_thousands(*facts.censored) + ", excluded from all metrics");
@@ -123,7 +152,7 @@ std::string data_section(const ReportFacts& facts) {
       entry("Model", (facts.models > 1 ? with_thousands(facts.models) + " models, each " : "") + escaped(facts.model));
   if (facts.run && !facts.run->start.empty()) list += entry("Started from", escaped(facts.run->start));
   list += entry("Blended with", escaped(blend_text(facts)));
-  return "<dl>" + list + "</dl>\n" + noise_text(facts);
+  return "<dl>" + list + "</dl>\n" + noise_text(facts) + outliers_text(facts);
 }
 
 }  // namespace molgraph

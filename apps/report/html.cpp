@@ -52,8 +52,8 @@ std::string cut_short(std::string_view text, std::size_t max_bytes) {
 }
 
 std::string HtmlTable::html() const {
-  std::string out = "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"" + caption + "\"><table";
-  out += numbers ? " class=\"numbers\">" : ">";
+  std::string out = "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"" + caption + "\">";
+  out += sortable ? kSortableTable : numbers ? "<table class=\"numbers\">" : "<table>";
   out += "<caption>" + caption + "</caption><thead><tr>";
   for (const std::string& cell : head) out += "<th scope=\"col\">" + cell + "</th>";
   out += "</tr></thead><tbody>\n";

@@ -15,12 +15,15 @@ std::string escaped(std::string_view text);
 /// Truncates to `max_bytes` bytes at a character boundary and appends "..." (before escaping).
 std::string cut_short(std::string_view text, std::size_t max_bytes);
 
+inline constexpr const char* kSortableTable = "<table class=\"numbers sortable\">";
+
 /// A table. All texts are HTML: pass data through escaped() first.
 struct HtmlTable {
   std::string caption;
   std::vector<std::string> head;               ///< the first is above the row headings
   std::vector<std::vector<std::string>> rows;  ///< [head.size()] each; the first cell is the row heading
   bool numbers = true;                         ///< whether to right-align all cells except the first
+  bool sortable = false;                       ///< whether kSortScript can sort the rows
   /// A table that is wider than the window scrolls separately, also with the keyboard.
   std::string html() const;
 };

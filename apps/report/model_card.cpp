@@ -172,6 +172,7 @@ std::string data_text(const ReportFacts& facts) {
     add("Trained with", plain(facts.run->program) +
                             (facts.run->rdkit.empty() ? "" : ", RDKit " + plain(facts.run->rdkit)) +
                             (facts.run->finished.empty() ? "" : ", finished " + plain(facts.run->finished)));
+    add("Precision of matrix products", plain(facts.run->precision));
     if (facts.has_config && !facts.run->finished.empty())
       add("Command",
           "`molgraph-train --config RUN/config.toml -o NEW_RUN` trains it again, in the folder where the "

@@ -11,7 +11,6 @@ namespace molgraph {
 namespace {
 
 constexpr std::size_t kWorst = 10;
-constexpr int kPictureWidth = 240, kPictureHeight = 170;
 
 std::string similarity_figure(const ReportFacts& facts, bool regression) {
   const std::vector<SimilarityBin> bins = similarity_bins(facts, regression);

@@ -11,6 +11,9 @@
 
 namespace molgraph {
 
+/// Size of the drawing of a molecule in user units.
+inline constexpr int kPictureWidth = 240, kPictureHeight = 170;
+
 /// A plot with its caption and a collapsed table of its values.
 std::string figure(const std::string& svg, const std::string& caption, const HtmlTable& table);
 

@@ -18,7 +18,8 @@ p{max-width:46rem;margin:.5rem 0}.lead{font-size:1.1rem}.quiet,.range,figcaption
 .warn{border-left:4px solid var(--warn);padding:.2rem .8rem;background:var(--soft);max-width:46rem;margin:.8rem 0}
 .warn h2{font-size:1.05rem;margin:.3rem 0;border:0;padding:0}.warn ul{margin:.3rem 0;padding-left:1.2rem}
 a{color:var(--c1)}
-a:focus-visible,summary:focus-visible,.scroll:focus-visible{outline:3px solid var(--c1);outline-offset:2px}
+a:focus-visible,button:focus-visible,summary:focus-visible,.scroll:focus-visible{
+outline:3px solid var(--c1);outline-offset:2px}
 .skip{position:absolute;left:-999rem}.skip:focus{position:static}
 nav ul{list-style:none;padding:0;display:flex;flex-wrap:wrap;gap:.2rem 1.1rem;margin:.6rem 0}
 dl{display:grid;grid-template-columns:max-content 1fr;gap:.2rem 1rem;margin:.6rem 0}dt{color:var(--quiet)}dd{margin:0}
@@ -26,6 +27,9 @@ dl{display:grid;grid-template-columns:max-content 1fr;gap:.2rem 1rem;margin:.6re
 table{border-collapse:collapse;font-size:.92rem;font-variant-numeric:tabular-nums}
 caption{text-align:left;padding:.2rem 0}th,td{padding:.25rem .7rem .25rem 0;text-align:left;vertical-align:top;
 border-bottom:1px solid var(--rule);overflow-wrap:normal}thead th{border-bottom:2px solid var(--rule)}
+th button{all:unset;cursor:pointer;font-weight:600}th button::after{content:"\2195";padding-left:.25em;
+color:var(--quiet)}[aria-sort=ascending] button::after{content:"\2191"}
+[aria-sort=descending] button::after{content:"\2193"}
 tbody th{font-weight:600;min-width:8rem;max-width:22rem;overflow-wrap:anywhere}
 .numbers td,.numbers thead th+th{text-align:right}
 .range{display:block;font-size:.85em;white-space:nowrap}
@@ -41,6 +45,11 @@ svg .count{font-size:11px}.grid{stroke:var(--rule);stroke-width:.8;fill:none}
 .line{stroke:var(--c);stroke-width:2.2;stroke-dasharray:var(--dash,none);fill:none}
 .dots{stroke:var(--c);stroke-width:5.5;stroke-linecap:round;stroke-opacity:.55;fill:none}
 .mark{fill:var(--back);stroke:var(--c);stroke-width:2.2}
+.spot circle{fill:none;pointer-events:all}.spot:hover circle{stroke:var(--text);stroke-width:1.5}
+.tip{display:none;pointer-events:none}.spot:hover .tip{display:block}
+.paper{fill:#fff;stroke:#888}
+.ink,svg .ink{fill:#1b1b1b;font:11.5px system-ui,"Liberation Sans",Arial,sans-serif}
+.hidden{position:absolute;width:0;height:0}
 .bar{stroke:var(--c);stroke-width:1.4;stroke-opacity:.45;fill:none}
 .box{fill:var(--c);fill-opacity:.35;stroke:var(--c)}
 .cards{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,14rem),1fr));
@@ -54,9 +63,38 @@ gap:1rem;list-style:none;padding:0}
 dl{grid-template-columns:1fr;gap:0}dd{margin-bottom:.4rem}
 .card dl{grid-template-columns:max-content 1fr}}
 @media print{body{max-width:none;padding:0;font-size:10.5pt}nav,.skip,.warn a{display:none}
+th button::after{display:none}
 figure,.card,tr{break-inside:avoid}
 h2,h3{break-after:avoid}.scroll{overflow:visible}
 .plots{grid-template-columns:1fr 1fr}a{color:inherit}summary{color:inherit}}
 )css";
+
+const char* const kSortScript = R"js(
+for (const table of document.querySelectorAll("table.sortable")) {
+  const body = table.tBodies[0], heads = [...table.tHead.rows[0].cells];
+  const text = (row, column) => row.cells[column].firstChild?.textContent.trim() ?? "";
+  const number = (row, column) => parseFloat(text(row, column).replaceAll(",", ""));
+  heads.forEach((head, column) => {
+    const button = document.createElement("button"), first = column === 0 ? "ascending" : "descending";
+    button.append(...head.childNodes);
+    head.append(button);
+    button.addEventListener("click", () => {
+      const again = head.getAttribute("aria-sort") === first;
+      const order = !again ? first : first === "ascending" ? "descending" : "ascending";
+      const sign = order === "ascending" ? 1 : -1;
+      const compare = (a, b) => {
+        if (column === 0) return sign * text(a, 0).localeCompare(text(b, 0), "en", {numeric: true});
+        const x = number(a, column), y = number(b, column);
+        return isNaN(x) - isNaN(y) || sign * (x - y);  // missing values last
+      };
+      heads.forEach((other) => other.removeAttribute("aria-sort"));
+      head.setAttribute("aria-sort", order);
+      body.append(...[...body.rows].sort(compare));
+    });
+  });
+}
+)js";
+
+const char* const kSortScriptHash = "3uKnmjLy2Ce934gfs3biLBxmtO5yLOpOKNLuXe4ZOqI=";
 
 }  // namespace molgraph

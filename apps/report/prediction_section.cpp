@@ -2,16 +2,19 @@
 #include <cmath>
 
 #include "apps/report/class_plots.hpp"
+#include "apps/report/judged_errors.hpp"
 #include "apps/report/page_sections.hpp"
 #include "datasets/splits/splits.hpp"
 #include "datasets/system/readable.hpp"
 #include "datasets/system/text.hpp"
+#include "featurize/smiles/drawing.hpp"
 
 namespace molgraph {
 namespace {
 
 constexpr std::int64_t kDotsShown = 2000;
-constexpr std::size_t kGroups = 10;  ///< rows of the table below a parity plot
+constexpr std::size_t kDrawingBytes = 1'000'000;  ///< of the report's 2 MB
+constexpr std::size_t kGroups = 10;               ///< rows of the table below a parity plot
 
 /// Rows with a label and a prediction, at most `most`, drawn with a fixed seed.
 std::vector<std::size_t> labelled_rows(const PartRows& rows, std::size_t targets, std::size_t target,
@@ -48,16 +51,68 @@ HtmlTable parity_table(const PartRows& rows, std::size_t targets, std::size_t t)
   return table;
 }
 
-std::string parity_figure(const ReportFacts& facts, std::size_t t) {
+/// A parity plot's target and the molecules that it shows.
+struct Parity {
+  std::size_t target;
+  std::vector<std::size_t> rows;
+};
+
+std::vector<Parity> parities_of(const ReportFacts& facts) {
+  std::vector<Parity> all;
+  for (const std::size_t t : shown_targets(facts, TaskKind::regression))
+    if (Parity one{t, labelled_rows(facts.judged(), facts.task.names.size(), t, kDotsShown)}; !one.rows.empty())
+      all.push_back(std::move(one));
+  return all;
+}
+
+/// The drawings that appear over the dots of the parity plots: of the largest errors, as many as fit into
+/// kDrawingBytes.
+class DotDrawings {
+ public:
+  DotDrawings(const ReportFacts& facts, const std::vector<Parity>& parities) : drawn_(facts.judged().size()) {
+    const PartRows& rows = facts.judged();
+    std::vector<bool> has_dot(rows.size() * facts.task.names.size());
+    for (const Parity& parity : parities)
+      for (const std::size_t row : parity.rows) has_dot[row * facts.task.names.size() + parity.target] = true;
+    for (const LabelError& error : worst_errors(facts, has_dot.size())) {
+      if (!has_dot[error.row * facts.task.names.size() + error.target] || drawn_[error.row]) continue;
+      const std::string svg = draw_molecule_svg(rows.smiles[error.row], kPictureWidth, kPictureHeight);
+      if (svg.empty()) continue;
+      const std::string drawing = hover_drawing(id_of(error.row), svg, rows.id[error.row]);
+      if (definitions_.size() + drawing.size() > kDrawingBytes) break;
+      definitions_ += drawing;
+      drawn_[error.row] = true;
+    }
+  }
+
+  bool contains(std::size_t row) const { return drawn_[row]; }
+  static std::string id_of(std::size_t row) { return "molecule-" + std::to_string(row); }
+  std::string html() const {
+    return definitions_.empty()
+               ? ""
+               : "<svg class=\"hidden\" aria-hidden=\"true\"><defs>\n" + definitions_ + "</defs></svg>\n";
+  }
+
+ private:
+  std::vector<bool> drawn_;  ///< [n]
+  std::string definitions_;
+};
+
+std::string parity_figure(const ReportFacts& facts, const Parity& parity, const DotDrawings& drawings) {
   const PartRows& rows = facts.judged();
-  const std::size_t targets = facts.task.names.size();
-  const std::vector<std::size_t> shown = labelled_rows(rows, targets, t, kDotsShown);
-  if (shown.empty()) return {};
+  const std::size_t targets = facts.task.names.size(), t = parity.target;
+  const std::vector<std::size_t>& shown = parity.rows;
   std::vector<PlotPoint> points;
   std::vector<PlotBar> bars;
+  std::vector<SvgPlot::Hover> hovers;
   double low = INFINITY, high = -INFINITY;
   for (const std::size_t i : shown) {
     const std::size_t at = i * targets + t;
+    if (drawings.contains(i))
+      hovers.push_back(
+          {{rows.labels[at], rows.predictions[at]},
+           DotDrawings::id_of(i),
+           "label " + sensible_number(rows.labels[at]) + ", predicted " + sensible_number(rows.predictions[at])});
     points.push_back({rows.labels[at], rows.predictions[at]});
     for (const double value : {rows.labels[at], rows.predictions[at]})
       low = std::min(low, value), high = std::max(high, value);
@@ -76,10 +131,14 @@ std::string parity_figure(const ReportFacts& facts, std::size_t t) {
   const PlotAxis range = PlotAxis::nice("", low, high);
   plot.guide({range.low, range.low}, {range.high, range.high}, "prediction = label");
   plot.dots(points, 1, "molecule");
+  plot.hovers(hovers);
   std::string caption = escaped(name) + ", " + kSetNames[facts.judged_part()] + " set, " +
-                        with_thousands(static_cast<std::int64_t>(shown.size())) + " molecules";
+                        counted(std::ssize(shown), "molecule", "molecules");
   if (static_cast<std::int64_t>(shown.size()) == kDotsShown) caption += " (random sample)";
   if (!bars.empty()) caption += "; bars: 90&nbsp;% intervals";
+  if (!hovers.empty()) caption += "; point at a dot to see the molecule";
+  if (!hovers.empty() && hovers.size() < shown.size())
+    caption += " (drawn for " + with_thousands(std::ssize(hovers)) + ", the largest errors first)";
   return figure(plot.svg(), caption + ".", parity_table(rows, targets, t));
 }
 
@@ -88,9 +147,12 @@ std::string parity_figure(const ReportFacts& facts, std::size_t t) {
 std::string prediction_section(const ReportFacts& facts) {
   const PartRows& rows = facts.judged();
   if (rows.size() == 0) return {};
-  std::string regression_plots;
-  for (const std::size_t t : shown_targets(facts, TaskKind::regression)) regression_plots += parity_figure(facts, t);
-  std::string out = regression_plots.empty() ? "" : "<div class=\"plots\">" + regression_plots + "</div>\n";
+  const std::vector<Parity> parities = parities_of(facts);
+  const DotDrawings drawings(facts, parities);
+  std::string out = drawings.html();
+  for (const Parity& parity : parities)
+    out += (&parity == &parities.front() ? "<div class=\"plots\">" : "") + parity_figure(facts, parity, drawings) +
+           (&parity == &parities.back() ? "</div>\n" : "");
   if (facts.task.has(TaskKind::binary)) out += binary_plots(facts);
   if (facts.task.kind == TaskKind::multiclass) out += multiclass_plots(facts);
   const std::size_t targets = facts.task.names.size();

@@ -12,6 +12,8 @@ namespace {
 constexpr double kTotalWidth = 460, kTop = 14, kBottom = 46, kRight = 14, kLegendLine = 20;
 constexpr double kLetter = 7.2;  ///< approximate width of a letter at the size of the page's plots
 constexpr std::size_t kTickLetters = 24;
+constexpr double kHoverWidth = 176, kHoverHeight = 160, kDrawingHeight = 125;  ///< of drawings over dots
+constexpr std::size_t kHoverLetters = 28;
 
 double nice_number(double range) {
   const double exponent = std::floor(std::log10(range)), fraction = range / std::pow(10, exponent);
@@ -129,6 +131,18 @@ void SvgPlot::marks(const std::vector<PlotPoint>& points, const std::vector<std:
   add_to_legend(style, name, 'm');
 }
 
+void SvgPlot::hovers(const std::vector<Hover>& hovers) {
+  for (const Hover& hover : hovers) {
+    const double x = pixel_x(hover.at.x), y = pixel_y(hover.at.y);
+    const double left = x < left_ + width_ / 2 ? x + 8 : x - 8 - kHoverWidth;
+    const double top = std::clamp(y - kHoverHeight / 2, 0.0, kTop + height_ - kHoverHeight);
+    body_ += "<g class=\"spot\"><circle cx=\"" + number(x) + "\" cy=\"" + number(y) +
+             "\" r=\"5\"/><g class=\"tip\"><use href=\"#" + hover.id + "\" x=\"" + number(left) + "\" y=\"" +
+             number(top) + "\"/>" + text_at(left + 8, top + kHoverHeight - 8, hover.text, " class=\"ink\"") +
+             "</g></g>\n";
+  }
+}
+
 void SvgPlot::bars(const std::vector<PlotBar>& bars, int style, bool horizontal) {
   std::string path;
   for (const PlotBar& bar : bars) {
@@ -197,6 +211,13 @@ std::string SvgPlot::svg() const {
                 " text-anchor=\"middle\" transform=\"translate(14 " + number(kTop + height_ / 2) + ") rotate(-90)\"") +
         "\n";
   return out + legend + "</svg>\n";
+}
+
+std::string hover_drawing(const std::string& id, const std::string& svg, const std::string& name) {
+  return "<g id=\"" + id + "\"><rect class=\"paper\" width=\"" + number(kHoverWidth) + "\" height=\"" +
+         number(kHoverHeight) + "\" rx=\"6\"/><svg width=\"" + number(kHoverWidth) + "\" height=\"" +
+         number(kDrawingHeight) + "\"" + svg.substr(4) +
+         text_at(8, kHoverHeight - 23, cut_short(name, kHoverLetters), " class=\"ink\"") + "</g>\n";
 }
 
 }  // namespace molgraph

@@ -43,6 +43,13 @@ class SvgPlot {
   /// Larger dots with tooltips: `titles`, plain text.
   void marks(const std::vector<PlotPoint>& points, const std::vector<std::string>& titles, int style,
              const std::string& name = {});
+  /// The drawing of a molecule, which appears while the pointer is on its dot.
+  struct Hover {
+    PlotPoint at;
+    std::string id;    ///< of the drawing (hover_drawing()) on the page
+    std::string text;  ///< plain, below the drawing
+  };
+  void hovers(const std::vector<Hover>& hovers);
   void bars(const std::vector<PlotBar>& bars, int style, bool horizontal = false);
   /// Boxes from 0 to `high`, from `x` to `x2`.
   struct Box {
@@ -71,5 +78,9 @@ class SvgPlot {
   };
   std::vector<LegendEntry> legend_;
 };
+
+/// The drawing that SvgPlot::hovers() shows, for an invisible <svg> of the page: that of draw_molecule_svg() with the
+/// molecule's name (plain text).
+std::string hover_drawing(const std::string& id, const std::string& svg, const std::string& name);
 
 }  // namespace molgraph

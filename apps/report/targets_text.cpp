@@ -56,7 +56,8 @@ std::string targets_figure(const ReportFacts& facts, const Measured& part, TaskK
 HtmlTable targets_table(const ReportFacts& facts, const Measured& part) {
   const bool has_binary = facts.task.has(TaskKind::binary);
   HtmlTable table{.caption = "All targets, " + std::string(kSetNames[facts.judged_part()]) + " set",
-                  .head = {"Target", "Labels"}};
+                  .head = {"Target", "Labels"},
+                  .sortable = true};
   if (has_binary) table.head.emplace_back("of class 1");
   const std::vector<Measure> shown = measures_of(facts.task);
   for (const Measure measure : shown) table.head.emplace_back(title_of(measure));

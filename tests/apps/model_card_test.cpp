@@ -30,7 +30,8 @@ ReportFacts facts_of_table() {
                         .sha256 = "abc",
                         .molecules = 69,
                         .rejected = 1,
-                        .split = "time"};
+                        .split = "time",
+                        .precision = "bf16 (AMX)"};
   return facts;
 }
 
@@ -74,7 +75,8 @@ TEST(ModelCard, HasResultsCautionsAndData) {
   EXPECT_THAT(card, HasSubstr("\n- 2 molecules occur in two sets of the split"));
   EXPECT_THAT(card,
               HasSubstr("\n- Molecules: 69; rejected rows: 1\n- Split: time: 8 training, 1 validation, 60 test\n"));
-  EXPECT_THAT(card, HasSubstr("\n- Trained with: molgraph 9, finished 2026-01-01T00:00:00Z\n"));
+  EXPECT_THAT(card, HasSubstr("\n- Trained with: molgraph 9, finished 2026-01-01T00:00:00Z\n"
+                              "- Precision of matrix products: bf16 (AMX)\n"));
   EXPECT_TRUE(card.ends_with("\n\n## Information about molecules\n"));
 }
 

@@ -10,7 +10,7 @@ molgraph_test(explain_test SOURCES explain_test.cpp explain_fragments_test.cpp e
 molgraph_test(baselines_test SOURCES baselines_test.cpp booster_test.cpp calibration_test.cpp gaussian_process_fit_test.cpp gaussian_process_test.cpp refit_check_test.cpp trees_test.cpp LIBRARIES baselines)
 molgraph_test(batch_test SOURCES nearest_test.cpp score_columns_test.cpp ../../apps/programs/batch/batch_run.cpp ../../apps/programs/batch/score_output.cpp ../../apps/programs/batch/resume_record.cpp
               LIBRARIES predictor program_shell CLI11::CLI11 spdlog::spdlog nlohmann_json::nlohmann_json)
-molgraph_test(report_test SOURCES cautions_test.cpp model_card_test.cpp report_test.cpp shell.cpp ../support/html_check.cpp LIBRARIES report GTest::gmock)
+molgraph_test(report_test SOURCES cautions_test.cpp model_card_test.cpp report_page_test.cpp report_test.cpp shell.cpp ../support/html_check.cpp LIBRARIES report GTest::gmock OpenSSL::Crypto)
 molgraph_test(program_shell_test SOURCES program_test.cpp shell.cpp option_values_test.cpp ordered_pipeline_test.cpp LIBRARIES program_shell CLI11::CLI11)
 
 # molgraph_cli_test(NAME PROGRAMS ...): adds a test whose only source is called NAME and runs these programs (bin_dir())
