@@ -84,28 +84,34 @@ std::string noise_text(const ReportFacts& facts) {
   return out;
 }
 
-/// Labels that may be wrong. Training molecules, and the labels of similar molecules, are listed only if the run stores
-/// the values of its training molecules.
+/// Labels that may be wrong. Labels of training molecules, and those of similar molecules, are listed only if the run
+/// stores the values of its training molecules.
 std::string outliers_text(const ReportFacts& facts) {
   if (!facts.run || facts.run->suspicious_labels.empty()) return {};
-  const bool with_training = facts.training != nullptr;
   HtmlTable table{.caption = "Outlier labels, which may be wrong",
-                  .head = {"Row", "id", "Target", "Label", "Median label"},
+                  .head = {"Row", "id", "Set", "Target", "Label", "Median label"},
                   .numbers = false};
-  if (with_training) table.head.emplace_back("Labels of the most similar molecules");
+  if (facts.training) table.head.emplace_back("Labels of the most similar molecules");
   std::int64_t hidden = 0;
   for (const SuspiciousLabel& label : facts.run->suspicious_labels) {
-    if (table.rows.size() == kOutliersShown || (label.part == "train" && !with_training)) {
+    // In a fold or a run over several splits, the set is unknown, so the molecule can be a training molecule.
+    const bool is_training = label.part.empty() || label.part == kPartNames[0];
+    if (table.rows.size() == kOutliersShown || (is_training && !facts.training)) {
       ++hidden;
       continue;
     }
+    const auto part = std::ranges::find(kPartNames, label.part);
     table.rows.push_back(
-        {std::to_string(label.row), escaped(cut_short(label.id, 60)), escaped(cut_short(label.target, 60)),
-         number_html(label.value) + (label.merged.empty() ? "" : ", " + escaped(cut_short(label.merged, 120))),
+        {std::to_string(label.row), escaped(cut_short(label.id, 60)),
+         part == kPartNames.end() ? escaped(label.part)
+                                  : kSetNames[static_cast<std::size_t>(part - kPartNames.begin())],
+         escaped(cut_short(label.target, 60)),
+         number_html(label.value) + (label.merged.empty() ? "" : " (" + escaped(cut_short(label.merged, 120)) + ")"),
          number_html(label.median)});
+    if (!facts.training) continue;
     std::vector<std::string> neighbours;
     for (const double value : label.neighbours) neighbours.push_back(number_html(value));
-    if (with_training) table.rows.back().push_back(list_of(neighbours));
+    table.rows.back().push_back(neighbours.empty() ? "&ndash;" : list_of(neighbours));
   }
   std::string rest;
   if (hidden > 0)

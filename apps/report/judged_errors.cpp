@@ -53,10 +53,14 @@ std::vector<LabelError> errors_of(const ReportFacts& facts, bool in_target_unit)
   return errors;
 }
 
+bool may_show(const ReportFacts& facts, std::size_t row) {
+  const std::vector<bool>& in_train = facts.judged().in_train;
+  return facts.training || in_train.empty() || !in_train[row];
+}
+
 std::vector<LabelError> worst_errors(const ReportFacts& facts, std::size_t max_count) {
   std::vector<LabelError> errors = errors_of(facts, false);
-  if (const std::vector<bool>& in_train = facts.judged().in_train; !in_train.empty() && !facts.training)
-    std::erase_if(errors, [&](const LabelError& error) { return in_train[error.row]; });
+  std::erase_if(errors, [&](const LabelError& error) { return !may_show(facts, error.row); });
   std::ranges::stable_sort(errors, [](const auto& a, const auto& b) { return a.size > b.size; });
   errors.resize(std::min(max_count, errors.size()));
   return errors;

@@ -25,8 +25,11 @@ std::vector<double> label_deviations(const ReportFacts& facts);
 /// deviations of the labels.
 std::vector<LabelError> errors_of(const ReportFacts& facts, bool in_target_unit);
 
-/// The largest errors in descending order, in standard deviations of the labels. Errors of training molecules are
-/// included only if the run stores the names of its training molecules.
+/// Whether the report may show a molecule of the evaluation set: training molecules, of which there are some in the
+/// validation results of inner folds, only if the run stores the names of its training molecules.
+bool may_show(const ReportFacts& facts, std::size_t row);
+
+/// The largest errors of molecules that the report may show, in descending order, in standard deviations of the labels.
 std::vector<LabelError> worst_errors(const ReportFacts& facts, std::size_t max_count);
 
 /// The molecules whose similarity to the most similar training molecule is in the range.

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "apps/report/class_plots.hpp"
 #include "apps/report/judged_errors.hpp"
@@ -13,8 +14,9 @@ namespace molgraph {
 namespace {
 
 constexpr std::int64_t kDotsShown = 2000;
-constexpr std::size_t kDrawingBytes = 1'000'000;  ///< of the report's 2 MB
-constexpr std::size_t kGroups = 10;               ///< rows of the table below a parity plot
+constexpr std::size_t kDrawingBytes = 1'200'000;  ///< of the report's 2 MB, with kHoverBytes for each dot
+constexpr std::size_t kHoverBytes = 250;
+constexpr std::size_t kGroups = 10;  ///< rows of the table below a parity plot
 
 /// Rows with a label and a prediction, at most `most`, drawn with a fixed seed.
 std::vector<std::size_t> labelled_rows(const PartRows& rows, std::size_t targets, std::size_t target,
@@ -65,24 +67,41 @@ std::vector<Parity> parities_of(const ReportFacts& facts) {
   return all;
 }
 
-/// The drawings that appear over the dots of the parity plots: of the largest errors, as many as fit into
-/// kDrawingBytes.
+/// The drawings that appear over the dots of the parity plots, as many as fit into kDrawingBytes: in turn the largest
+/// remaining error of each plot.
 class DotDrawings {
  public:
   DotDrawings(const ReportFacts& facts, const std::vector<Parity>& parities) : drawn_(facts.judged().size()) {
     const PartRows& rows = facts.judged();
-    std::vector<bool> has_dot(rows.size() * facts.task.names.size());
-    for (const Parity& parity : parities)
-      for (const std::size_t row : parity.rows) has_dot[row * facts.task.names.size() + parity.target] = true;
-    for (const LabelError& error : worst_errors(facts, has_dot.size())) {
-      if (!has_dot[error.row * facts.task.names.size() + error.target] || drawn_[error.row]) continue;
-      const std::string svg = draw_molecule_svg(rows.smiles[error.row], kPictureWidth, kPictureHeight);
-      if (svg.empty()) continue;
-      const std::string drawing = hover_drawing(id_of(error.row), svg, rows.id[error.row]);
-      if (definitions_.size() + drawing.size() > kDrawingBytes) break;
-      definitions_ += drawing;
-      drawn_[error.row] = true;
+    const std::size_t targets = facts.task.names.size();
+    std::vector<std::size_t> dots(rows.size());
+    std::vector<std::vector<std::size_t>> by_error;
+    std::size_t most = 0;
+    for (const Parity& parity : parities) {
+      by_error.push_back(parity.rows);
+      std::erase_if(by_error.back(), [&](std::size_t row) { return !may_show(facts, row); });
+      const auto error = [&](std::size_t row) {
+        return std::abs(rows.labels[row * targets + parity.target] - rows.predictions[row * targets + parity.target]);
+      };
+      std::ranges::stable_sort(by_error.back(), std::greater<>(), error);
+      for (const std::size_t row : by_error.back()) ++dots[row];
+      most = std::max(most, by_error.back().size());
     }
+    std::vector<bool> tried(rows.size());
+    std::size_t bytes = 0;
+    for (std::size_t k = 0; k < most; ++k)
+      for (const std::vector<std::size_t>& plot : by_error) {
+        if (k >= plot.size() || tried[plot[k]]) continue;
+        const std::size_t row = plot[k];
+        tried[row] = true;
+        const std::string svg = draw_molecule_svg(rows.smiles[row], kPictureWidth, kPictureHeight);
+        if (svg.empty()) continue;
+        const std::string drawing = hover_drawing(id_of(row), svg, rows.id[row]);
+        bytes += drawing.size() + dots[row] * kHoverBytes;
+        if (bytes > kDrawingBytes) return;
+        definitions_ += drawing;
+        drawn_[row] = true;
+      }
   }
 
   bool contains(std::size_t row) const { return drawn_[row]; }
@@ -112,7 +131,7 @@ std::string parity_figure(const ReportFacts& facts, const Parity& parity, const 
       hovers.push_back(
           {{rows.labels[at], rows.predictions[at]},
            DotDrawings::id_of(i),
-           "label " + sensible_number(rows.labels[at]) + ", predicted " + sensible_number(rows.predictions[at])});
+           {"label " + sensible_number(rows.labels[at]), "prediction " + sensible_number(rows.predictions[at])}});
     points.push_back({rows.labels[at], rows.predictions[at]});
     for (const double value : {rows.labels[at], rows.predictions[at]})
       low = std::min(low, value), high = std::max(high, value);
@@ -138,7 +157,7 @@ std::string parity_figure(const ReportFacts& facts, const Parity& parity, const 
   if (!bars.empty()) caption += "; bars: 90&nbsp;% intervals";
   if (!hovers.empty()) caption += "; point at a dot to see the molecule";
   if (!hovers.empty() && hovers.size() < shown.size())
-    caption += " (drawn for " + with_thousands(std::ssize(hovers)) + ", the largest errors first)";
+    caption += " (drawn for " + with_thousands(std::ssize(hovers)) + ", those with the largest errors)";
   return figure(plot.svg(), caption + ".", parity_table(rows, targets, t));
 }
 
@@ -149,10 +168,9 @@ std::string prediction_section(const ReportFacts& facts) {
   if (rows.size() == 0) return {};
   const std::vector<Parity> parities = parities_of(facts);
   const DotDrawings drawings(facts, parities);
-  std::string out = drawings.html();
-  for (const Parity& parity : parities)
-    out += (&parity == &parities.front() ? "<div class=\"plots\">" : "") + parity_figure(facts, parity, drawings) +
-           (&parity == &parities.back() ? "</div>\n" : "");
+  std::string plots;
+  for (const Parity& parity : parities) plots += parity_figure(facts, parity, drawings);
+  std::string out = plots.empty() ? "" : drawings.html() + "<div class=\"plots\">" + plots + "</div>\n";
   if (facts.task.has(TaskKind::binary)) out += binary_plots(facts);
   if (facts.task.kind == TaskKind::multiclass) out += multiclass_plots(facts);
   const std::size_t targets = facts.task.names.size();

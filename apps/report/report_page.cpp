@@ -90,6 +90,7 @@ std::string report_page(const ReportFacts& facts) {
             "</section>\n";
   }
   const std::string title = escaped(title_of(facts));
+  // Names from the data cannot imitate the tag, because their quotes are escaped.
   const bool has_script = body.find(kSortableTable) != std::string::npos;
   std::string page = "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<title>" + title +
                      "</title>\n<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"

@@ -1,4 +1,4 @@
-// The report as a single HTML file without scripts or network access.
+// The report as a single HTML file that needs no network access.
 #pragma once
 
 #include <string>

@@ -12,8 +12,12 @@ namespace {
 constexpr double kTotalWidth = 460, kTop = 14, kBottom = 46, kRight = 14, kLegendLine = 20;
 constexpr double kLetter = 7.2;  ///< approximate width of a letter at the size of the page's plots
 constexpr std::size_t kTickLetters = 24;
-constexpr double kHoverWidth = 176, kHoverHeight = 160, kDrawingHeight = 125;  ///< of drawings over dots
-constexpr std::size_t kHoverLetters = 28;
+// A drawing over a dot: the molecule, then lines with its name, label and prediction.
+constexpr double kHoverWidth = 176, kDrawingHeight = 125, kHoverLine = 15, kHoverMargin = 8;
+constexpr double kHoverHeight = kDrawingHeight + 3 * kHoverLine + kHoverMargin;
+constexpr std::size_t kHoverLetters = 22;
+
+double hover_line(int line) { return kDrawingHeight + kHoverLine * (line + 1) - 3; }
 
 double nice_number(double range) {
   const double exponent = std::floor(std::log10(range)), fraction = range / std::pow(10, exponent);
@@ -134,12 +138,16 @@ void SvgPlot::marks(const std::vector<PlotPoint>& points, const std::vector<std:
 void SvgPlot::hovers(const std::vector<Hover>& hovers) {
   for (const Hover& hover : hovers) {
     const double x = pixel_x(hover.at.x), y = pixel_y(hover.at.y);
-    const double left = x < left_ + width_ / 2 ? x + 8 : x - 8 - kHoverWidth;
+    const double left =
+        std::clamp(x < left_ + width_ / 2 ? x + 8 : x - 8 - kHoverWidth, 1.0, kTotalWidth - kHoverWidth - 1);
     const double top = std::clamp(y - kHoverHeight / 2, 0.0, kTop + height_ - kHoverHeight);
     body_ += "<g class=\"spot\"><circle cx=\"" + number(x) + "\" cy=\"" + number(y) +
              "\" r=\"5\"/><g class=\"tip\"><use href=\"#" + hover.id + "\" x=\"" + number(left) + "\" y=\"" +
-             number(top) + "\"/>" + text_at(left + 8, top + kHoverHeight - 8, hover.text, " class=\"ink\"") +
-             "</g></g>\n";
+             number(top) + "\"/>";
+    for (int line = 0; line < 2; ++line)
+      body_ += text_at(left + kHoverMargin, top + hover_line(line + 1), hover.lines[static_cast<std::size_t>(line)],
+                       " class=\"ink\"");
+    body_ += "</g></g>\n";
   }
 }
 
@@ -214,10 +222,11 @@ std::string SvgPlot::svg() const {
 }
 
 std::string hover_drawing(const std::string& id, const std::string& svg, const std::string& name) {
+  const std::string after_tag_name = svg.substr(std::string_view("<svg").size());
   return "<g id=\"" + id + "\"><rect class=\"paper\" width=\"" + number(kHoverWidth) + "\" height=\"" +
          number(kHoverHeight) + "\" rx=\"6\"/><svg width=\"" + number(kHoverWidth) + "\" height=\"" +
-         number(kDrawingHeight) + "\"" + svg.substr(4) +
-         text_at(8, kHoverHeight - 23, cut_short(name, kHoverLetters), " class=\"ink\"") + "</g>\n";
+         number(kDrawingHeight) + "\"" + after_tag_name +
+         text_at(kHoverMargin, hover_line(0), cut_short(name, kHoverLetters), " class=\"ink\"") + "</g>\n";
 }
 
 }  // namespace molgraph

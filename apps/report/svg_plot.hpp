@@ -2,6 +2,7 @@
 // colours for the light, dark and print layouts.
 #pragma once
 
+#include <array>
 #include <string>
 #include <utility>
 #include <vector>
@@ -46,8 +47,8 @@ class SvgPlot {
   /// The drawing of a molecule, which appears while the pointer is on its dot.
   struct Hover {
     PlotPoint at;
-    std::string id;    ///< of the drawing (hover_drawing()) on the page
-    std::string text;  ///< plain, below the drawing
+    std::string id;                    ///< of the drawing (hover_drawing()) on the page
+    std::array<std::string, 2> lines;  ///< plain text below the drawing
   };
   void hovers(const std::vector<Hover>& hovers);
   void bars(const std::vector<PlotBar>& bars, int style, bool horizontal = false);

@@ -64,17 +64,17 @@ std::string_view attribute(std::string_view element, std::string_view name) {
   return element.substr(begin, element.find('\'', begin) - begin);
 }
 
-/// The properties of a style attribute that are not the default.
+/// The properties of a style attribute that change how the molecule looks.
 std::string short_style(std::string_view style) {
-  constexpr std::array<std::string_view, 10> kDefaults{
-      "fill-rule:evenodd", "stroke-linecap:butt",   "stroke-linejoin:miter", "stroke-opacity:1",
-      "fill-opacity:1",    "font-style:normal",     "font-weight:normal",    "stroke:none",
-      "text-anchor:start", "font-family:sans-serif"};
+  // Defaults, except that filled shapes do not overlap themselves.
+  constexpr std::array<std::string_view, 9> kWithoutEffect{
+      "fill-rule:evenodd", "stroke-linecap:butt", "stroke-linejoin:miter", "stroke-opacity:1", "fill-opacity:1",
+      "font-style:normal", "font-weight:normal",  "stroke:none",           "text-anchor:start"};
   std::string kept;
   for (std::size_t begin = 0; begin < style.size();) {
     const std::size_t end = std::min(style.find(';', begin), style.size());
     const std::string_view property = style.substr(begin, end - begin);
-    if (!property.empty() && std::ranges::find(kDefaults, property) == kDefaults.end())
+    if (!property.empty() && std::ranges::find(kWithoutEffect, property) == kWithoutEffect.end())
       kept += (kept.empty() ? "" : ";") + std::string(property);
     begin = end + 1;
   }
@@ -116,8 +116,9 @@ std::string compact_drawing(std::string_view svg) {
               "\" style=\"" + style + "\">" + std::string(svg.substr(letter, svg.find('<', letter) - letter)) +
               "</text>";
     } else if (std::isalpha(static_cast<unsigned char>(element[1])) != 0 && !element.starts_with("<svg")) {
-      rest += element;
-      std::ranges::replace(rest, '\'', '"');
+      std::string copy(element);
+      std::ranges::replace(copy, '\'', '"');
+      rest += copy;
     }
   }
   std::string content;

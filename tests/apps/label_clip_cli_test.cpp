@@ -48,6 +48,10 @@ class LabelClipCli : public ::testing::Test {
     EXPECT_EQ(result.code, 0) << result.err;
     return result.err;
   }
+  std::string report(const std::string& folder) {
+    EXPECT_EQ(run("molgraph-info " + folder + " --html").code, 0);
+    return scratch.read(folder + "/report.html");
+  }
   void expect_same(const std::string& a, const std::string& b) {
     EXPECT_TRUE(scratch.read(a) == scratch.read(b)) << a << " " << b;
   }
@@ -83,6 +87,11 @@ TEST_F(LabelClipCli, OutliersAreLoggedStoredAndStripped) {
   const auto card = nlohmann::json::parse(run("molgraph-info R --json").out);
   EXPECT_EQ(card["suspicious_labels"].size(), 3u);
   EXPECT_EQ(card["holds"]["run.json"], "ids and true values of labels that may be wrong");
+  const std::string page = report("R");
+  for (const char* piece :
+       {"<th scope=\"row\">5</th><td>m5</td><td>training</td><td>logS</td><td>-3,500</td>",
+        "<th scope=\"row\">65</th><td>m65</td><td>validation</td>", "Labels of the most similar molecules"})
+    EXPECT_NE(page.find(piece), page.npos) << piece;
   const ShellResult stripped = run("molgraph-info R --strip");
   EXPECT_THAT(stripped.out, HasSubstr("removed from R/run.json: ids and true values"));
   EXPECT_EQ(run("grep -rlE -e '-3500|m65' R").out, "");
@@ -98,6 +107,9 @@ TEST_F(LabelClipCli, ClippingChangesTrainingButNotTheLabelsInFiles) {
   train(outliers + " -o C --clip-labels --domain-labels" + kSets + kModelOnly);
   train(clipped + " -o H" + kSets + kModelOnly);
   train(outliers + " -o P" + kSets + kModelOnly);
+  const std::string without_names = report("P");
+  EXPECT_NE(without_names.find("<td>m65</td><td>validation</td>"), without_names.npos);
+  EXPECT_EQ(without_names.find("m5</td>"), without_names.npos) << "a training molecule";
   expect_same("C/model.safetensors", "H/model.safetensors");
   expect_same("C/metrics.csv", "H/metrics.csv");
   expect_same("C/calibration.json", "H/calibration.json");
@@ -126,6 +138,12 @@ TEST_F(LabelClipCli, EachSplitHasItsOwnLimits) {
   EXPECT_EQ(label_in("C/model_0/test_predictions.csv", "m5"), "-3500");
   for (const char* folder : {"C", "C/model_0", "C/model_1"})
     EXPECT_EQ(record(folder)["suspicious_labels"].size(), 1u) << folder;
+  for (const char* folder : {"C", "C/model_0", "C/model_1"}) {
+    const std::string page = report(folder);
+    EXPECT_EQ(page.find("<th scope=\"row\">5</th>"), page.npos)
+        << folder << ": in one split, it is a training molecule";
+    EXPECT_NE(page.find("1 outlier label is not listed"), page.npos) << folder;
+  }
   EXPECT_THAT(run("molgraph-info C --strip").out, HasSubstr("removed from C/model_1/run.json"));
   EXPECT_EQ(run("grep -rl -e -3500 C").out, "");
 }

@@ -77,7 +77,7 @@ TEST_F(ReportCli, InfoRecreatesTheSameReport) {
     EXPECT_TRUE(has(html, piece)) << piece;
   const std::string card = scratch.read("R/model_card.md");
   EXPECT_THAT(card, HasSubstr("- `splits.csv`: ids and SMILES of all molecules"));
-  EXPECT_THAT(card, HasSubstr("- `report.html`: structures, predictions and true values"));
+  EXPECT_THAT(card, HasSubstr("- `report.html`: ids, structures, predictions and true values"));
   scratch.write("R/report.html", "old");
   scratch.write("R/model_card.md", "old");
   const ShellResult again = run("molgraph-info R --html");

@@ -15,6 +15,12 @@ namespace molgraph::test {
 
 inline constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
+inline std::size_t count(const std::string& text, const std::string& piece) {
+  std::size_t found = 0;
+  for (std::size_t k = text.find(piece); k != std::string::npos; k = text.find(piece, k + 1)) ++found;
+  return found;
+}
+
 inline Task task_of(TaskKind kind, std::vector<std::string> names = {"y"}) {
   Task task{.kind = kind, .names = std::move(names)};
   task.units.assign(task.names.size(), "");

@@ -11,6 +11,7 @@
 #include "apps/report/html.hpp"
 #include "apps/report/page_style.hpp"
 #include "apps/report/report_page.hpp"
+#include "featurize/smiles/drawing.hpp"
 #include "tests/apps/report_fixture.hpp"
 #include "tests/apps/report_script.hpp"
 #include "tests/support/html_check.hpp"
@@ -18,7 +19,9 @@
 namespace molgraph {
 namespace {
 
+using test::count;
 using test::facts_of;
+using test::kNaN;
 using test::task_of;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -66,6 +69,7 @@ TEST(ReportPage, OnlyTablesOfTargetsHaveAScriptAndThePagePermitsOnlyThat) {
 }
 
 TEST(ReportPage, DotsShowTheMoleculesWithTheLargestErrors) {
+  if (const std::string reason = why_no_drawing(); !reason.empty()) GTEST_SKIP() << reason;
   ReportFacts facts = facts_of(TaskKind::regression, 1, 1'500);
   for (std::size_t i = 0; i < 1'500; ++i) {
     facts.test.smiles[i] = "CC(C)c1ccc(cc1)C(=O)NCCN" + std::string(i % 30, 'C');
@@ -76,17 +80,34 @@ TEST(ReportPage, DotsShowTheMoleculesWithTheLargestErrors) {
   check_page(page, "drawings");
   EXPECT_THAT(page, HasSubstr("<g id=\"molecule-1499\"><rect"));
   EXPECT_THAT(page, HasSubstr("<use href=\"#molecule-1499\""));
-  EXPECT_THAT(page, HasSubstr("label 0.0000, predicted 14.99</text>"));
+  EXPECT_THAT(page, HasSubstr("label 0.0000</text>"));
+  EXPECT_THAT(page, HasSubstr("prediction 14.99</text>"));
   EXPECT_THAT(page, Not(HasSubstr("\"molecule-1400\"")));
   EXPECT_THAT(page, Not(HasSubstr("\"molecule-0\""))) << "more than fit into the page";
-  EXPECT_THAT(page, HasSubstr("drawn for "));
+  EXPECT_THAT(page, HasSubstr("(drawn for " + std::to_string(count(page, "<use ")) + ", those with"));
   // The validation results of out-of-fold models contain training molecules, which the report does not draw.
   facts.test.in_train.assign(1'500, false);
   facts.test.in_train[1'499] = true;
   EXPECT_THAT(report_page(facts), Not(HasSubstr("molecule-1499\"")));
 }
 
-TEST(ReportPage, ListsOutlierLabelsOfTrainingMoleculesOnlyIfTheRunStoresThem) {
+TEST(ReportPage, DrawingsAreSharedEvenlyAmongThePlots) {
+  if (const std::string reason = why_no_drawing(); !reason.empty()) GTEST_SKIP() << reason;
+  ReportFacts facts = facts_of(TaskKind::regression, 4, 2'000);
+  for (std::size_t i = 0; i < 2'000; ++i) facts.test.smiles[i] = "C" + std::string(i % 9, 'C') + "O";
+  // The first target has few labels and small errors.
+  for (std::size_t i = 0; i < 2'000; ++i) {
+    facts.test.labels[4 * i] = i < 100 ? facts.test.predictions[4 * i] + 0.001 : kNaN;
+    facts.test.labels[4 * i + 1] = facts.test.predictions[4 * i + 1] + 5;
+  }
+  const std::string page = report_page(facts);
+  check_page(page, "four targets");
+  const std::size_t first = page.find("id=\"parity-0\""), second = page.find("id=\"parity-1\"");
+  EXPECT_EQ(count(page.substr(first, second - first), "<use "), 100u);
+  EXPECT_GT(count(page, "<use "), 1'000u);
+}
+
+TEST(ReportPage, ListsNoOutlierLabelsOfTrainingMolecules) {
   ReportFacts facts = facts_of(TaskKind::regression, 1, 20);
   facts.run.emplace();
   facts.run->suspicious_labels = {
@@ -94,7 +115,7 @@ TEST(ReportPage, ListsOutlierLabelsOfTrainingMoleculesOnlyIfTheRunStoresThem) {
       {.target = "y", .value = 42.5, .row = 4, .id = "<i>", .part = "test", .neighbours = {8.25}}};
   const std::string page = report_page(facts);
   check_page(page, "outliers");
-  EXPECT_THAT(page, HasSubstr("<tr><th scope=\"row\">4</th><td>&lt;i&gt;</td><td>y</td><td>42.50</td>"));
+  EXPECT_THAT(page, HasSubstr("<tr><th scope=\"row\">4</th><td>&lt;i&gt;</td><td>test</td><td>y</td><td>42.50</td>"));
   for (const char* hidden : {"41.50", "&lt;b&gt;</td>", "7.250", "8.250"}) EXPECT_THAT(page, Not(HasSubstr(hidden)));
   EXPECT_THAT(page, HasSubstr("1 outlier label is not listed"));
 }
