@@ -32,12 +32,13 @@ std::vector<std::size_t> scaled(std::vector<std::size_t> at, std::size_t factor,
 void pack(const float* matrix, std::size_t depth, std::size_t columns, Precision precision, PackedMatrix& packed) {
   packed.depth = depth;
   packed.columns = columns;
-  packed.fp32.clear();
-  packed.bf16.clear();
+  // resize() clears only a new array; packing then writes all of it.
   if (precision == Precision::bf16) {
+    packed.fp32.clear();
     packed.bf16.resize(bf16_panels_size(depth, columns));
     pack_bf16(matrix, columns, depth, columns, packed.bf16.data());
   } else {
+    packed.bf16.clear();
     packed.fp32.resize(depth * columns);
     pack_weights(matrix, depth, columns, packed.fp32.data());
   }
@@ -163,7 +164,8 @@ TableSet FlatLayout::tables(const Source& from, int layer) {
     set.position_bias = place(*v, shape.inner, {0}, channels);
     if (set.find(TermFills::bias) == kNone) {  // v is converted to a bias by class, which needs a table
       set.tables.push_back({.offset = size_});
-      size_ += padded(shape.topology_classes * shape.heads);
+      computed_.push_back({size_, padded(shape.topology_classes * shape.heads)});
+      size_ += computed_.back().size;
     }
   }
   return set;
@@ -174,6 +176,7 @@ FlatLayout::FlatLayout(const EncoderShape& shape, const ParameterList& parameter
   shared = tables(from, -1);
   for (int k = 0; k < shape.options.layers; ++k) {
     const std::string prefix = owner_prefix("encoder.", k);
+    first_of_layer_.push_back(placements_.size());
     LayerOffsets layer;
     layer.attention_norm = norm(from, prefix + "attention_norm");
     layer.ffn_norm = norm(from, prefix + "ffn_norm");
@@ -189,6 +192,7 @@ FlatLayout::FlatLayout(const EncoderShape& shape, const ParameterList& parameter
     layer.own = tables(from, k);
     layers.push_back(std::move(layer));
   }
+  first_of_layer_.push_back(placements_.size());
   if (parameters.find("encoder.final_norm.weight") != nullptr) final_norm = norm(from, "encoder.final_norm");
 }
 
@@ -204,12 +208,21 @@ void FlatLayout::for_each_number(const Placement& p, Visit visit) {
         visit(p.parameter_row[e] * columns + c, p.offset + p.row[e] + p.column[c]);
 }
 
-void FlatLayout::import(const TensorLookup& tensors, float* flat, int threads) const {
-  std::fill_n(flat, size_, 0.0f);
-  for_each_on_threads(threads, placements_.size(), [&](std::size_t k) {
+void FlatLayout::import(std::size_t first, std::size_t last, const TensorLookup& tensors, float* flat) const {
+  for (std::size_t k = first; k < last; ++k) {
     const float* from = tensors(placements_[k].name);
     for_each_number(placements_[k], [&](std::size_t number, std::size_t at) { flat[at] = from[number]; });
-  });
+  }
+}
+
+void FlatLayout::import_shared(const TensorLookup& tensors, float* flat) const {
+  import(0, first_of_layer_.front(), tensors, flat);
+  import(first_of_layer_.back(), placements_.size(), tensors, flat);
+  for (const Computed& table : computed_) std::fill_n(flat + table.offset, table.size, 0.0f);
+}
+
+void FlatLayout::import_layer(std::size_t layer, const TensorLookup& tensors, float* flat) const {
+  import(first_of_layer_[layer], first_of_layer_[layer + 1], tensors, flat);
 }
 
 void FlatLayout::add_to(const float* flat, const GradientLookup& gradients, int threads) const {
@@ -225,9 +238,10 @@ EncoderWeights::EncoderWeights(const EncoderShape& shape, const ParameterList& p
 
 void EncoderWeights::assign(const TensorLookup& tensors, bool training, int threads, Precision precision) {
   precision_ = precision;
-  layout_.import(tensors, flat_.data(), threads);
+  layout_.import_shared(tensors, flat_.data());
   add_global_bias(layout_.shared);
   for_each_on_threads(threads, layers_.size(), [&](std::size_t k) {
+    layout_.import_layer(k, tensors, flat_.data());
     const LayerOffsets& offsets = layout_.layers[k];
     add_global_bias(offsets.own);
     pack(flat_.data(), offsets.qkv, training, precision, layers_[k].qkv);

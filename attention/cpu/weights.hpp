@@ -68,8 +68,11 @@ class FlatLayout {
   std::size_t final_norm = kNone;
   std::size_t size() const { return size_; }
 
-  /// Fills `flat` [size()], padding with zeros.
-  void import(const TensorLookup& tensors, float* flat, int threads) const;
+  /// Copies the parameters that belong to no layer into `flat` [size()], and sets the tables that are not parameters to
+  /// 0. Padding is not written.
+  void import_shared(const TensorLookup& tensors, float* flat) const;
+  /// Copies the parameters of a layer. To be called after import_shared().
+  void import_layer(std::size_t layer, const TensorLookup& tensors, float* flat) const;
   /// Adds the gradients to those of the parameters.
   void add_to(const float* flat, const GradientLookup& gradients, int threads) const;
 
@@ -90,6 +93,11 @@ class FlatLayout {
     const EncoderShape& shape;
     const ParameterList& parameters;
   };
+  /// A table of the buffer that is computed from parameters.
+  struct Computed {
+    std::size_t offset, size;
+  };
+  void import(std::size_t first, std::size_t last, const TensorLookup& tensors, float* flat) const;
   template <class Visit>
   static void for_each_number(const Placement& placement, Visit visit);
   static ChannelMap channels(const Source& from, Channels kind, std::int64_t count);
@@ -103,6 +111,8 @@ class FlatLayout {
   TableSet tables(const Source& from, int layer);
 
   std::vector<Placement> placements_;
+  std::vector<std::size_t> first_of_layer_;  ///< first placement of each layer, then the end of the last layer
+  std::vector<Computed> computed_;
   std::size_t size_ = 0;
 };
 

@@ -315,7 +315,6 @@ TEST(Checkpoint, RoundTripsAndRejectsOtherRunsAndDamage) {
   fresh.set_updates(1);
   // Both continue in the same way, bit for bit.
   for (auto [module, by] : {std::pair{&line, &optimizer}, std::pair{&other, &fresh}}) {
-    by->zero_grad();
     (module->weight * module->weight).sum().backward();
     by->step(0.5, 1.0);
   }
@@ -355,6 +354,63 @@ TEST(Optimizer, StepsMatchTorchAdamW) {
     optimizer.step(0.05 / (1 + step), 5.0);
   }
   EXPECT_TRUE(torch::allclose(ours.weight, theirs.weight, 1e-6, 1e-6)) << ours.weight << theirs.weight;
+}
+
+/// Tensors of many sizes, which end inside and at the borders of the threads' pieces.
+struct Layers : torch::nn::Module {
+  Layers() {
+    torch::manual_seed(3);
+    for (const int size : {1, 65'535, 65'536, 7, 140'000, 65'536, 3})
+      weights.push_back(register_parameter("w" + std::to_string(weights.size()), torch::randn(size)));
+    unused = register_parameter("unused", torch::ones(5));
+  }
+  void backward(double factor) {
+    torch::Tensor sum = torch::zeros({});
+    for (const torch::Tensor& weight : weights) sum = sum + (weight * factor).sin().sum();
+    sum.backward();
+  }
+  std::vector<torch::Tensor> weights;
+  torch::Tensor unused;
+};
+
+TEST(Optimizer, LargeModelsMatchTorchOnAnyNumberOfThreads) {
+  const int threads_before = torch::get_num_threads();
+  Layers theirs;
+  std::vector<torch::Tensor> average;
+  for (const torch::Tensor& weight : theirs.weights) average.push_back(weight.detach().clone());
+  torch::optim::AdamW reference(theirs.parameters(), torch::optim::AdamWOptions(0.01).weight_decay(0.1));
+  for (int step = 1; step <= 3; ++step) {
+    reference.zero_grad();
+    theirs.backward(step);
+    torch::nn::utils::clip_grad_norm_(theirs.weights, 5.0);
+    reference.step();
+    torch::NoGradGuard no_grad;
+    for (std::size_t k = 0; k < average.size(); ++k) average[k].lerp_(theirs.weights[k], 0.1);
+  }
+  std::vector<torch::Tensor> first;
+  for (const int threads : {1, 2, 5}) {
+    torch::set_num_threads(threads);
+    Layers ours;
+    Optimizer optimizer(
+        ours, [](const std::string&) { return false; }, 0.1);
+    WeightAverage moving(ours, 0.9);
+    for (int step = 1; step <= 3; ++step) {
+      ours.backward(step);
+      optimizer.step(0.01, 5.0);
+      moving.update();
+      for (const torch::Tensor& weight : ours.weights) EXPECT_EQ(weight.grad().abs().max().item<float>(), 0);
+    }
+    EXPECT_TRUE(torch::equal(ours.unused, torch::ones(5)));
+    for (std::size_t k = 0; k < average.size(); ++k) {
+      EXPECT_TRUE(torch::allclose(ours.weights[k], theirs.weights[k], 1e-5, 1e-6)) << k;
+      if (threads == 1) first.push_back(ours.weights[k].detach().clone());
+      EXPECT_TRUE(torch::equal(ours.weights[k], first[k])) << threads << " threads, tensor " << k;
+    }
+    moving.swap();
+    for (std::size_t k = 0; k < average.size(); ++k)
+      EXPECT_TRUE(torch::allclose(ours.weights[k], average[k], 1e-5, 1e-6)) << k;
+  }
+  torch::set_num_threads(threads_before);
 }
 
 TEST(Optimizer, ExemptsNamesFromDecayAndClipsTheNorm) {

@@ -57,7 +57,6 @@ double Runner::train(const TrainBatch& batch) {
   const torch::Tensor shift = torch::zeros({1}), scale = torch::ones({1});
   const auto start = Clock::now();
   const ForwardMode mode{true, 0, step_++};
-  optimizer_.zero_grad();
   const double share = 1.0 / static_cast<double>(batch.targets.numel());
   if (engine_) {
     engine_->weights_changed();

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "attention/spec/scalar.hpp"
+#include "datasets/system/threads.hpp"
 
 namespace molgraph {
 namespace {
@@ -18,21 +20,45 @@ void update_piece(AdamStep u, float keep, float clip, const float* __restrict gr
   for (std::int64_t i = 0; i < count; ++i) adam_update(u, keep, clip, gradient[i], mean[i], square[i], weight[i]);
 }
 
-/// Returns the norm of all gradients together, summed in a fixed order.
-double gradient_norm(const std::vector<torch::Tensor>& parameters) {
-  double total = 0;
-  for (const torch::Tensor& parameter : parameters) {
-    if (!parameter.grad().defined()) continue;
-    const float* gradient = parameter.grad().const_data_ptr<float>();
-    const std::int64_t count = parameter.numel();
-    double lanes[8] = {};
-    std::int64_t i = 0;
-    for (; i + 8 <= count; i += 8)
-      for (int l = 0; l < 8; ++l) lanes[l] += static_cast<double>(gradient[i + l]) * gradient[i + l];
-    for (; i < count; ++i) lanes[0] += static_cast<double>(gradient[i]) * gradient[i];
-    for (const double lane : lanes) total += lane;
-  }
-  return std::sqrt(total);
+double sum_of_squares(const float* values, std::int64_t count) {
+  double lanes[8] = {}, total = 0;
+  std::int64_t i = 0;
+  for (; i + 8 <= count; i += 8)
+    for (int l = 0; l < 8; ++l) lanes[l] += static_cast<double>(values[i + l]) * values[i + l];
+  for (; i < count; ++i) lanes[0] += static_cast<double>(values[i]) * values[i];
+  for (const double lane : lanes) total += lane;
+  return total;
+}
+
+/// Calls work(piece, k, begin, end) for each range of tensor k in each piece of the concatenation of all tensors, on
+/// LibTorch's number of threads: most tensors are too small to be divided. (at::parallel_for needs OpenMP here.)
+template <class Work>
+void for_each_piece(const std::vector<torch::Tensor>& tensors, std::int64_t numbers, Work work) {
+  parallel_for(numbers, kPiece, at::get_num_threads(), [&](std::int64_t begin, std::int64_t end) {
+    std::int64_t first = 0;
+    for (std::size_t k = 0; k < tensors.size() && first < end; first += tensors[k++].numel()) {
+      const std::int64_t from = std::max(begin - first, std::int64_t{0}),
+                         to = std::min(end - first, tensors[k].numel());
+      if (from < to) work(begin / kPiece, k, from, to);
+    }
+  });
+}
+
+std::int64_t numbers_in(const std::vector<torch::Tensor>& tensors) {
+  std::int64_t numbers = 0;
+  for (const torch::Tensor& tensor : tensors) numbers += tensor.numel();
+  return numbers;
+}
+
+/// Returns the norm of all gradients together, summed in an order that does not depend on the threads.
+double gradient_norm(const std::vector<torch::Tensor>& parameters, std::int64_t numbers) {
+  std::vector<double> sums(static_cast<std::size_t>((numbers + kPiece - 1) / kPiece));
+  for_each_piece(parameters, numbers, [&](std::int64_t piece, std::size_t k, std::int64_t begin, std::int64_t end) {
+    if (!parameters[k].grad().defined()) return;
+    sums[static_cast<std::size_t>(piece)] +=
+        sum_of_squares(parameters[k].grad().const_data_ptr<float>() + begin, end - begin);
+  });
+  return std::sqrt(std::accumulate(sums.begin(), sums.end(), 0.0));
 }
 
 }  // namespace
@@ -47,11 +73,7 @@ Optimizer::Optimizer(torch::nn::Module& module, const std::function<bool(const s
     squares_.push_back(torch::zeros_like(item.value()).detach());
     decay_.push_back(decay_exempt(item.key()) ? 0.0 : weight_decay);
   }
-}
-
-void Optimizer::zero_grad() {
-  for (torch::Tensor& parameter : parameters_)
-    if (parameter.grad().defined()) parameter.mutable_grad().zero_();
+  numbers_ = numbers_in(parameters_);
 }
 
 void Optimizer::sum_gradients(Processes& processes) {
@@ -86,23 +108,13 @@ void Optimizer::step(double learning_rate, double clip) {
       parameter.mutable_grad() = parameter.grad().contiguous();
   ++updates_;
   const AdamStep u = adam_step(learning_rate, updates_);
-  const float factor = clip > 0 ? static_cast<float>(clip_factor(clip, gradient_norm(parameters_))) : 1.0f;
-  const auto update = [&](std::size_t k, std::int64_t begin, std::int64_t end) {
+  const float factor = clip > 0 ? static_cast<float>(clip_factor(clip, gradient_norm(parameters_, numbers_))) : 1.0f;
+  for_each_piece(parameters_, numbers_, [&](std::int64_t, std::size_t k, std::int64_t begin, std::int64_t end) {
     if (!parameters_[k].grad().defined()) return;
-    update_piece(u, adam_keep(learning_rate, decay_[k]), factor, parameters_[k].grad().const_data_ptr<float>() + begin,
-                 means_[k].data_ptr<float>() + begin, squares_[k].data_ptr<float>() + begin,
-                 parameters_[k].data_ptr<float>() + begin, end - begin);
-  };
-  std::int64_t numbers = 0;
-  for (const torch::Tensor& parameter : parameters_) numbers += parameter.numel();
-  // Divide the concatenation of all tensors among threads, because most tensors are too small to be divided.
-  at::parallel_for(0, numbers, kPiece, [&](std::int64_t begin, std::int64_t end) {
-    std::int64_t first = 0;
-    for (std::size_t k = 0; k < parameters_.size() && first < end; first += parameters_[k++].numel()) {
-      const std::int64_t from = std::max(begin - first, std::int64_t{0}),
-                         to = std::min(end - first, parameters_[k].numel());
-      if (from < to) update(k, from, to);
-    }
+    float* gradient = parameters_[k].mutable_grad().data_ptr<float>() + begin;
+    update_piece(u, adam_keep(learning_rate, decay_[k]), factor, gradient, means_[k].data_ptr<float>() + begin,
+                 squares_[k].data_ptr<float>() + begin, parameters_[k].data_ptr<float>() + begin, end - begin);
+    std::fill_n(gradient, end - begin, 0.0f);  // while it is in the cache
   });
 }
 
@@ -123,11 +135,17 @@ WeightAverage::WeightAverage(torch::nn::Module& module, double decay) : decay_(d
     parameters_.push_back(item.value());
     averages_.push_back(item.value().detach().clone());
   }
+  numbers_ = numbers_in(averages_);
 }
 
 void WeightAverage::update() {
   torch::NoGradGuard no_grad;
-  for (std::size_t i = 0; i < averages_.size(); ++i) averages_[i].lerp_(parameters_[i].detach(), 1.0 - decay_);
+  const auto share = static_cast<float>(1 - decay_);
+  for_each_piece(averages_, numbers_, [&](std::int64_t, std::size_t k, std::int64_t begin, std::int64_t end) {
+    float* average = averages_[k].data_ptr<float>();
+    const float* weight = parameters_[k].const_data_ptr<float>();
+    for (std::int64_t i = begin; i < end; ++i) average[i] += share * (weight[i] - average[i]);
+  });
 }
 
 void WeightAverage::swap() {

@@ -22,10 +22,10 @@ class Optimizer {
   Optimizer(torch::nn::Module& module, const std::function<bool(const std::string&)>& decay_exempt,
             double weight_decay);
 
-  void zero_grad();
   /// Sums the gradients of all processes.
   void sum_gradients(Processes& processes);
-  /// Makes one update. If `clip` > 0, the norm of the whole gradient is first clipped to it.
+  /// Makes one update and sets the gradients to 0. If `clip` > 0, the norm of the whole gradient is first clipped to
+  /// it. The result does not depend on the number of threads.
   void step(double learning_rate, double clip);
 
   /// Appends the moments as "adam.m.NAME" and "adam.v.NAME".
@@ -37,6 +37,7 @@ class Optimizer {
   std::vector<std::string> names_;
   std::vector<torch::Tensor> parameters_, means_, squares_;  ///< the moments m and v
   std::vector<double> decay_;                                ///< per parameter
+  std::int64_t numbers_ = 0;                                 ///< in all parameters
   std::int64_t updates_ = 0;
 };
 
@@ -54,6 +55,7 @@ class WeightAverage {
   double decay_;
   std::vector<std::string> names_;
   std::vector<torch::Tensor> parameters_, averages_;
+  std::int64_t numbers_ = 0;
 };
 
 }  // namespace molgraph

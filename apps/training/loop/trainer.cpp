@@ -219,7 +219,6 @@ class Loop {
       optimizer_.set_updates(state_.step);
       return;
     }
-    optimizer_.zero_grad();
     if (options_.flag.ascents > 0 && batch.graph.size() > 0)
       mode.perturbation = first_perturbation(options_.flag, batch.graph, model_.width, mode);
     for (int pass = 0; pass < passes; ++pass) {
