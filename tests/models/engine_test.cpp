@@ -228,6 +228,23 @@ TEST(EngineBits, APassDoesNotSeeTheOneBefore) {
   }
 }
 
+TEST(EngineBits, NewWeightsReplaceTheOldOnesCompletely) {
+  for (const ModelCase& c : every_model())
+    for (const Precision precision : precisions()) {
+      const auto model = make_model(c);
+      const GraphBatch batch = batch_for(*model, assorted());
+      torch::NoGradGuard no_grad;
+      randomise(*model);
+      model->to(torch::kFloat32);
+      EngineBoundary used(*model, {.threads = 2}, precision);
+      used.predict(batch);
+      for (const torch::Tensor& parameter : model->parameters()) parameter.mul_(-0.7);
+      used.weights_changed();
+      EngineBoundary fresh(*model, {.threads = 2}, precision);
+      EXPECT_TRUE(torch::equal(used.predict(batch).values, fresh.predict(batch).values)) << c.name;
+    }
+}
+
 TEST(EngineBits, FrozenParametersGetNoGradient) {
   const auto model = make_sized({"slim", 2, 16, 16, 8}, false);
   for (auto& item : model->named_parameters()) item->set_requires_grad(item.key().starts_with("head."));
