@@ -164,8 +164,8 @@ TableSet FlatLayout::tables(const Source& from, int layer) {
     set.position_bias = place(*v, shape.inner, {0}, channels);
     if (set.find(TermFills::bias) == kNone) {  // v is converted to a bias by class, which needs a table
       set.tables.push_back({.offset = size_});
-      computed_.push_back({size_, padded(shape.topology_classes * shape.heads)});
-      size_ += computed_.back().size;
+      set.computed_bias = padded(shape.topology_classes * shape.heads);
+      size_ += set.computed_bias;
     }
   }
   return set;
@@ -218,7 +218,6 @@ void FlatLayout::import(std::size_t first, std::size_t last, const TensorLookup&
 void FlatLayout::import_shared(const TensorLookup& tensors, float* flat) const {
   import(0, first_of_layer_.front(), tensors, flat);
   import(first_of_layer_.back(), placements_.size(), tensors, flat);
-  for (const Computed& table : computed_) std::fill_n(flat + table.offset, table.size, 0.0f);
 }
 
 void FlatLayout::import_layer(std::size_t layer, const TensorLookup& tensors, float* flat) const {
@@ -256,6 +255,7 @@ void EncoderWeights::add_global_bias(const TableSet& set) {
   if (set.position_bias == kNone) return;
   const float *v = at(set.position_bias), *query = at(set.find(TermFills::query_rows));
   float* bias = flat_.data() + set.find(TermFills::bias);
+  std::fill_n(bias, set.computed_bias, 0.0f);
   for (std::size_t t = 0; t < shape_.topology_classes; ++t)
     for (std::size_t c = 0; c < shape_.inner; ++c)
       bias[t * shape_.heads + c % shape_.heads] += shape_.scale * v[c] * query[t * shape_.inner + c];

@@ -44,6 +44,7 @@ struct PlacedTable {
 struct TableSet {
   std::vector<PlacedTable> tables;
   std::size_t position_bias = kNone;  ///< [d*H] Dai et al.'s v, which becomes a bias by topology class
+  std::size_t computed_bias = 0;      ///< size of a bias table that has no parameter, only position_bias
   /// Offset of the first table of this kind, or kNone.
   std::size_t find(TermFills fills, RelationTable::Row row = RelationTable::Row::topology) const;
 };
@@ -68,10 +69,10 @@ class FlatLayout {
   std::size_t final_norm = kNone;
   std::size_t size() const { return size_; }
 
-  /// Copies the parameters that belong to no layer into `flat` [size()], and sets the tables that are not parameters to
-  /// 0. Padding is not written.
+  /// Copies the parameters that belong to no layer into `flat` [size()]. Padding is not written, so `flat` must begin
+  /// with zeros.
   void import_shared(const TensorLookup& tensors, float* flat) const;
-  /// Copies the parameters of a layer. To be called after import_shared().
+  /// Copies the parameters of a layer.
   void import_layer(std::size_t layer, const TensorLookup& tensors, float* flat) const;
   /// Adds the gradients to those of the parameters.
   void add_to(const float* flat, const GradientLookup& gradients, int threads) const;
@@ -93,10 +94,6 @@ class FlatLayout {
     const EncoderShape& shape;
     const ParameterList& parameters;
   };
-  /// A table of the buffer that is computed from parameters.
-  struct Computed {
-    std::size_t offset, size;
-  };
   void import(std::size_t first, std::size_t last, const TensorLookup& tensors, float* flat) const;
   template <class Visit>
   static void for_each_number(const Placement& placement, Visit visit);
@@ -112,7 +109,6 @@ class FlatLayout {
 
   std::vector<Placement> placements_;
   std::vector<std::size_t> first_of_layer_;  ///< first placement of each layer, then the end of the last layer
-  std::vector<Computed> computed_;
   std::size_t size_ = 0;
 };
 

@@ -228,5 +228,9 @@ MOLGRAPH_HOST_DEVICE inline void adam_update(AdamStep u, float keep, float clip,
   square = kSquare * square + (1 - kSquare) * g * g;
   weight = keep * weight - u.step * mean / (std::sqrt(square) * u.root + static_cast<float>(kAdamEpsilon));
 }
+/// Moves an average towards a weight by `share` of their difference.
+MOLGRAPH_HOST_DEVICE inline void average_update(float share, float weight, float& average) {
+  average += share * (weight - average);
+}
 
 }  // namespace molgraph

@@ -360,9 +360,10 @@ TEST(Optimizer, StepsMatchTorchAdamW) {
 struct Layers : torch::nn::Module {
   Layers() {
     torch::manual_seed(3);
-    for (const int size : {1, 65'535, 65'536, 7, 140'000, 65'536, 3})
+    for (const int size : {1, 65'535, 65'536, 7, 140'000, 65'536, 3}) {
+      if (weights.size() == 2) unused = register_parameter("unused", torch::ones(5));
       weights.push_back(register_parameter("w" + std::to_string(weights.size()), torch::randn(size)));
-    unused = register_parameter("unused", torch::ones(5));
+    }
   }
   void backward(double factor) {
     torch::Tensor sum = torch::zeros({});
@@ -372,6 +373,15 @@ struct Layers : torch::nn::Module {
   std::vector<torch::Tensor> weights;
   torch::Tensor unused;
 };
+
+double norm_of_means(const Optimizer& optimizer) {
+  NamedTensors state;
+  optimizer.append_state(state);
+  double squares = 0;
+  for (const auto& [name, tensor] : state)
+    if (name.starts_with("adam.m.")) squares += tensor.to(torch::kFloat64).square().sum().item<double>();
+  return std::sqrt(squares);
+}
 
 TEST(Optimizer, LargeModelsMatchTorchOnAnyNumberOfThreads) {
   const int threads_before = torch::get_num_threads();
@@ -387,7 +397,7 @@ TEST(Optimizer, LargeModelsMatchTorchOnAnyNumberOfThreads) {
     torch::NoGradGuard no_grad;
     for (std::size_t k = 0; k < average.size(); ++k) average[k].lerp_(theirs.weights[k], 0.1);
   }
-  std::vector<torch::Tensor> first;
+  std::vector<torch::Tensor> first, first_average;
   for (const int threads : {1, 2, 5}) {
     torch::set_num_threads(threads);
     Layers ours;
@@ -398,6 +408,9 @@ TEST(Optimizer, LargeModelsMatchTorchOnAnyNumberOfThreads) {
       ours.backward(step);
       optimizer.step(0.01, 5.0);
       moving.update();
+      if (step == 1) {
+        EXPECT_NEAR(norm_of_means(optimizer), 0.1 * 5.0, 1e-6) << "(1 - beta1) times the clipped norm";
+      }
       for (const torch::Tensor& weight : ours.weights) EXPECT_EQ(weight.grad().abs().max().item<float>(), 0);
     }
     EXPECT_TRUE(torch::equal(ours.unused, torch::ones(5)));
@@ -407,8 +420,11 @@ TEST(Optimizer, LargeModelsMatchTorchOnAnyNumberOfThreads) {
       EXPECT_TRUE(torch::equal(ours.weights[k], first[k])) << threads << " threads, tensor " << k;
     }
     moving.swap();
-    for (std::size_t k = 0; k < average.size(); ++k)
+    for (std::size_t k = 0; k < average.size(); ++k) {
       EXPECT_TRUE(torch::allclose(ours.weights[k], average[k], 1e-5, 1e-6)) << k;
+      if (threads == 1) first_average.push_back(ours.weights[k].detach().clone());
+      EXPECT_TRUE(torch::equal(ours.weights[k], first_average[k])) << threads << " threads, average " << k;
+    }
   }
   torch::set_num_threads(threads_before);
 }

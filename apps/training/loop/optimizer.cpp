@@ -12,7 +12,7 @@
 namespace molgraph {
 namespace {
 
-constexpr std::int64_t kPiece = 1 << 16;  // numbers for one thread
+constexpr std::int64_t kPiece = 1 << 16;  // numbers; the rounding of the norm depends on it
 
 /// The loop is vectorised, because the four arrays do not alias and the root sets no errno (apps/CMakeLists.txt).
 void update_piece(AdamStep u, float keep, float clip, const float* __restrict gradient, float* __restrict mean,
@@ -30,10 +30,18 @@ double sum_of_squares(const float* values, std::int64_t count) {
   return total;
 }
 
+std::int64_t numbers_in(const std::vector<torch::Tensor>& tensors) {
+  std::int64_t numbers = 0;
+  for (const torch::Tensor& tensor : tensors) numbers += tensor.numel();
+  return numbers;
+}
+
 /// Calls work(piece, k, begin, end) for each range of tensor k in each piece of the concatenation of all tensors, on
-/// LibTorch's number of threads: most tensors are too small to be divided. (at::parallel_for needs OpenMP here.)
+/// LibTorch's number of threads: most tensors are too small to be divided. at::parallel_for would use one thread,
+/// because molgraph is not compiled with OpenMP.
 template <class Work>
-void for_each_piece(const std::vector<torch::Tensor>& tensors, std::int64_t numbers, Work work) {
+void for_each_piece(const std::vector<torch::Tensor>& tensors, Work work) {
+  const std::int64_t numbers = numbers_in(tensors);
   parallel_for(numbers, kPiece, at::get_num_threads(), [&](std::int64_t begin, std::int64_t end) {
     std::int64_t first = 0;
     for (std::size_t k = 0; k < tensors.size() && first < end; first += tensors[k++].numel()) {
@@ -44,16 +52,10 @@ void for_each_piece(const std::vector<torch::Tensor>& tensors, std::int64_t numb
   });
 }
 
-std::int64_t numbers_in(const std::vector<torch::Tensor>& tensors) {
-  std::int64_t numbers = 0;
-  for (const torch::Tensor& tensor : tensors) numbers += tensor.numel();
-  return numbers;
-}
-
 /// Returns the norm of all gradients together, summed in an order that does not depend on the threads.
-double gradient_norm(const std::vector<torch::Tensor>& parameters, std::int64_t numbers) {
-  std::vector<double> sums(static_cast<std::size_t>((numbers + kPiece - 1) / kPiece));
-  for_each_piece(parameters, numbers, [&](std::int64_t piece, std::size_t k, std::int64_t begin, std::int64_t end) {
+double gradient_norm(const std::vector<torch::Tensor>& parameters) {
+  std::vector<double> sums(static_cast<std::size_t>((numbers_in(parameters) + kPiece - 1) / kPiece));
+  for_each_piece(parameters, [&](std::int64_t piece, std::size_t k, std::int64_t begin, std::int64_t end) {
     if (!parameters[k].grad().defined()) return;
     sums[static_cast<std::size_t>(piece)] +=
         sum_of_squares(parameters[k].grad().const_data_ptr<float>() + begin, end - begin);
@@ -73,7 +75,6 @@ Optimizer::Optimizer(torch::nn::Module& module, const std::function<bool(const s
     squares_.push_back(torch::zeros_like(item.value()).detach());
     decay_.push_back(decay_exempt(item.key()) ? 0.0 : weight_decay);
   }
-  numbers_ = numbers_in(parameters_);
 }
 
 void Optimizer::sum_gradients(Processes& processes) {
@@ -108,13 +109,13 @@ void Optimizer::step(double learning_rate, double clip) {
       parameter.mutable_grad() = parameter.grad().contiguous();
   ++updates_;
   const AdamStep u = adam_step(learning_rate, updates_);
-  const float factor = clip > 0 ? static_cast<float>(clip_factor(clip, gradient_norm(parameters_, numbers_))) : 1.0f;
-  for_each_piece(parameters_, numbers_, [&](std::int64_t, std::size_t k, std::int64_t begin, std::int64_t end) {
+  const float factor = clip > 0 ? static_cast<float>(clip_factor(clip, gradient_norm(parameters_))) : 1.0f;
+  for_each_piece(parameters_, [&](std::int64_t, std::size_t k, std::int64_t begin, std::int64_t end) {
     if (!parameters_[k].grad().defined()) return;
     float* gradient = parameters_[k].mutable_grad().data_ptr<float>() + begin;
     update_piece(u, adam_keep(learning_rate, decay_[k]), factor, gradient, means_[k].data_ptr<float>() + begin,
                  squares_[k].data_ptr<float>() + begin, parameters_[k].data_ptr<float>() + begin, end - begin);
-    std::fill_n(gradient, end - begin, 0.0f);  // while it is in the cache
+    std::fill_n(gradient, end - begin, 0.0f);  // the gradient is still in the cache
   });
 }
 
@@ -135,16 +136,15 @@ WeightAverage::WeightAverage(torch::nn::Module& module, double decay) : decay_(d
     parameters_.push_back(item.value());
     averages_.push_back(item.value().detach().clone());
   }
-  numbers_ = numbers_in(averages_);
 }
 
 void WeightAverage::update() {
   torch::NoGradGuard no_grad;
   const auto share = static_cast<float>(1 - decay_);
-  for_each_piece(averages_, numbers_, [&](std::int64_t, std::size_t k, std::int64_t begin, std::int64_t end) {
+  for_each_piece(averages_, [&](std::int64_t, std::size_t k, std::int64_t begin, std::int64_t end) {
     float* average = averages_[k].data_ptr<float>();
     const float* weight = parameters_[k].const_data_ptr<float>();
-    for (std::int64_t i = begin; i < end; ++i) average[i] += share * (weight[i] - average[i]);
+    for (std::int64_t i = begin; i < end; ++i) average_update(share, weight[i], average[i]);
   });
 }
 

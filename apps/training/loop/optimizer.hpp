@@ -37,7 +37,6 @@ class Optimizer {
   std::vector<std::string> names_;
   std::vector<torch::Tensor> parameters_, means_, squares_;  ///< the moments m and v
   std::vector<double> decay_;                                ///< per parameter
-  std::int64_t numbers_ = 0;                                 ///< in all parameters
   std::int64_t updates_ = 0;
 };
 
@@ -55,7 +54,6 @@ class WeightAverage {
   double decay_;
   std::vector<std::string> names_;
   std::vector<torch::Tensor> parameters_, averages_;
-  std::int64_t numbers_ = 0;
 };
 
 }  // namespace molgraph

@@ -60,7 +60,7 @@ __global__ void __launch_bounds__(kUpdateThreads) adamw_kernel(Update p, int blo
     p.mean[at] = mean;
     p.square[at] = square;
     p.weight[at] = weight;
-    if (p.average != nullptr) p.average[at] += u.average * (weight - p.average[at]);
+    if (p.average != nullptr) average_update(u.average, weight, p.average[at]);
   }
 }
 
