@@ -52,17 +52,14 @@ bool comes_before(const Candidate& a, const Candidate& b) {
 std::vector<Twins> find_twins(const MoleculeSet& set, const std::vector<Judged>& judged,
                               const std::vector<Fingerprint>& fingerprints, int threads) {
   std::vector<std::int64_t> molecules;
-  CountIndex index;
-  for (std::size_t i = 0; i < judged.size(); ++i) {
-    molecules.push_back(judged[i].molecule);
-    index.add(fingerprints[i].view());
-  }
+  for (const Judged& one : judged) molecules.push_back(one.molecule);
+  const CountIndex index = index_of(fingerprints);
   const std::vector<double> scale = scales_of(set, molecules);
   const std::size_t targets = scale.size();
   std::vector<Candidate> best;
   std::mutex mutex;
   parallel_for(static_cast<std::int64_t>(judged.size()), kPiece, threads, [&](std::int64_t begin, std::int64_t end) {
-    std::vector<double> similarity;
+    std::vector<double> similarity(judged.size());
     std::vector<Candidate> found;
     for (auto a = static_cast<std::size_t>(begin); a < static_cast<std::size_t>(end); ++a) {
       index.similarities(fingerprints[a].view(), similarity);
@@ -116,6 +113,12 @@ std::vector<Fingerprint> fingerprints_of(const MoleculeSet& set, const std::vect
   return all;
 }
 
+CountIndex index_of(const std::vector<Fingerprint>& fingerprints) {
+  std::vector<CountsView> views;
+  for (const Fingerprint& one : fingerprints) views.push_back(one.view());
+  return CountIndex(views);
+}
+
 void add_similarities(const MoleculeSet& set, const Split& split, std::uint64_t seed, int threads,
                       ReportRecord& record) {
   if (rdkit_version().empty() || split.train.empty() ||
@@ -124,8 +127,7 @@ void add_similarities(const MoleculeSet& set, const Split& split, std::uint64_t 
   const std::vector<std::int64_t> train = sample(split.train, kMaxCompared, seed);
   record.compared = static_cast<std::int64_t>(train.size());
   const std::set<std::int64_t> in_train(split.train.begin(), split.train.end());
-  CountIndex index;
-  for (const Fingerprint& one : fingerprints_of(set, train, threads)) index.add(one.view());
+  const CountIndex index = index_of(fingerprints_of(set, train, threads));
   std::vector<Judged> judged;
   std::vector<Fingerprint> fingerprints;
   for (const std::size_t p : {std::size_t{1}, std::size_t{2}}) {
@@ -134,7 +136,7 @@ void add_similarities(const MoleculeSet& set, const Split& split, std::uint64_t 
     const std::vector<Fingerprint> part_fingerprints = fingerprints_of(set, part, threads);
     similarity.assign(part.size(), 0);
     parallel_for(static_cast<std::int64_t>(part.size()), kPiece, threads, [&](std::int64_t begin, std::int64_t end) {
-      std::vector<double> similarities;
+      std::vector<double> similarities(index.size());
       for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
         index.similarities(part_fingerprints[i].view(), similarities);
         if (in_train.contains(part[i]))

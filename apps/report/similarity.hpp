@@ -28,6 +28,8 @@ struct Fingerprint {
 /// [molecules], from their texts. Throws DataError if one can no longer be read.
 std::vector<Fingerprint> fingerprints_of(const MoleculeSet& set, const std::vector<std::int64_t>& molecules,
                                          int threads);
+/// For comparing molecules with these fingerprints.
+CountIndex index_of(const std::vector<Fingerprint>& fingerprints);
 
 /// Fills `similarity` of the validation and test sets (Tanimoto coefficient of count-based Morgan fingerprints, radius
 /// 2, with the most similar other training molecule) and `twins`: pairs of validation and test molecules that are not

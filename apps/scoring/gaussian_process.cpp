@@ -1,7 +1,11 @@
 #include "apps/scoring/gaussian_process.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cassert>
 #include <cmath>
+#include <cstring>
+#include <functional>
 #include <numeric>
 #include <utility>
 
@@ -32,8 +36,12 @@ std::string molecules_problem(const KernelMolecules& m, std::size_t width) {
   if (m.numbers.size() != m.size() * width) return "the number of descriptor values does not match the molecules";
   for (std::size_t k = 0; k < m.column.size(); ++k) {
     if (m.column[k] >= kFingerprintBins) return text("a count for column %u of %zu", m.column[k], kFingerprintBins);
-    if (!(m.count[k] > 0 && std::isfinite(m.count[k]))) return "a count that is not positive and finite";
+    if (!(m.count[k] >= 1 && m.count[k] <= kMaxCount && m.count[k] == std::floor(m.count[k])))
+      return text("a count that is not a whole number from 1 to %d", kMaxCount);
   }
+  for (std::size_t i = 0; i < m.size(); ++i)
+    if (std::ranges::adjacent_find(m.counts(i).column, std::greater_equal<>()) != m.counts(i).column.end())
+      return text("the columns of molecule %zu do not ascend", i);
   if (!std::ranges::all_of(m.numbers, [](float x) { return std::isfinite(x); }))
     return "a descriptor value that is not finite";
   return {};
@@ -59,6 +67,43 @@ double difficulty_of(std::span<const double> tanimoto, std::span<const double> c
   return scale_of(chosen) / scale * std::exp(kGrowth * nearest.front().first);
 }
 
+std::vector<CountsView> views_of(const KernelMolecules& molecules) {
+  std::vector<CountsView> views;
+  for (std::size_t i = 0; i < molecules.size(); ++i) views.push_back(molecules.counts(i));
+  return views;
+}
+
+constexpr std::size_t kTile = KernelIndex::kTile;
+constexpr std::size_t kGroup = 4;  ///< inputs compared with a tile at once; with AVX2, their sums stay in registers
+static_assert(KernelIndex::kMaxInputs % kGroup == 0);
+
+/// Squared distances [kGroup, kTile] of the inputs from `first` on, `numbers` [columns, kMaxInputs], to the molecules
+/// of a tile [columns, kTile].
+MOLGRAPH_ALWAYS_INLINE void squared_distances(const float* tile, const float* numbers, std::size_t first,
+                                              std::size_t columns, float* squared) {
+  using Lanes [[gnu::vector_size(kTile / 2 * sizeof(float))]] = float;
+  Lanes low[kGroup] = {}, high[kGroup] = {};
+  for (std::size_t d = 0; d < columns; ++d) {
+    Lanes tile_low, tile_high;
+    std::memcpy(&tile_low, tile + d * kTile, sizeof(Lanes));
+    std::memcpy(&tile_high, tile + d * kTile + kTile / 2, sizeof(Lanes));
+    for (std::size_t m = 0; m < kGroup; ++m) {
+      const float number = numbers[d * KernelIndex::kMaxInputs + first + m];
+      const Lanes to_low = number - tile_low, to_high = number - tile_high;
+      low[m] += to_low * to_low;
+      high[m] += to_high * to_high;
+    }
+  }
+  for (std::size_t m = 0; m < kGroup; ++m) {
+    std::memcpy(squared + m * kTile, &low[m], sizeof(Lanes));
+    std::memcpy(squared + m * kTile + kTile / 2, &high[m], sizeof(Lanes));
+  }
+}
+MOLGRAPH_AVX2 void squared_distances_avx2(const float* tile, const float* numbers, std::size_t first,
+                                          std::size_t columns, float* squared) {
+  squared_distances(tile, numbers, first, columns, squared);
+}
+
 }  // namespace
 
 CountsView KernelMolecules::counts(std::size_t i) const {
@@ -74,29 +119,46 @@ void KernelMolecules::add(const CountsView& counts, std::span<const float> scale
   for (const float number : scaled) numbers.push_back(std::isfinite(number) ? number : 0.0F);
 }
 
-KernelIndex::KernelIndex(const KernelMolecules& molecules, const std::vector<bool>& used) {
+KernelIndex::KernelIndex(const KernelMolecules& molecules, const std::vector<bool>& used)
+    : counts_(views_of(molecules)) {
   const std::size_t count = molecules.size(), width = used.size();
-  for (std::size_t i = 0; i < count; ++i) counts_.add(molecules.counts(i));
-  for (std::size_t d = 0; d < width; ++d) {
-    if (!used[d]) continue;
-    used_.push_back(d);
-    for (std::size_t i = 0; i < count; ++i) by_column_.push_back(molecules.numbers[i * width + d]);
+  for (std::size_t d = 0; d < width; ++d)
+    if (used[d]) used_.push_back(d);
+  tiles_.resize((count + kTile - 1) / kTile * used_.size() * kTile);
+  float* to = tiles_.data();
+  for (std::size_t first = 0; first < count; first += kTile) {
+    for (const std::size_t d : used_) {
+      for (std::size_t i = first; i < std::min(first + kTile, count); ++i)
+        to[i - first] = molecules.numbers[i * width + d];
+      to += kTile;
+    }
   }
 }
 
-void KernelIndex::kernels(const CountsView& counts, std::span<const float> scaled, std::vector<double>& tanimoto,
-                          std::vector<float>& rational_quadratic) const {
-  counts_.similarities(counts, tanimoto);
-  const std::size_t count = size();
-  rational_quadratic.assign(count, 0);
-  const float* row = by_column_.data();
-  for (const std::size_t d : used_) {
-    const float number = std::isfinite(scaled[d]) ? scaled[d] : 0.0F;
-    for (std::size_t i = 0; i < count; ++i) rational_quadratic[i] += (number - row[i]) * (number - row[i]);
-    row += count;
+void KernelIndex::kernels(std::span<const KernelInput> inputs, std::vector<double>& tanimoto,
+                          std::vector<float>& rational_quadratic, bool avx2) const {
+  assert(inputs.size() <= kMaxInputs);
+  const std::size_t count = size(), columns = used_.size();
+  tanimoto.resize(inputs.size() * count);
+  rational_quadratic.resize(inputs.size() * count);
+  std::vector<float> numbers(columns * kMaxInputs);  // [used, kMaxInputs]
+  for (std::size_t m = 0; m < inputs.size(); ++m) {
+    counts_.similarities(inputs[m].counts, std::span(tanimoto).subspan(m * count, count), avx2);
+    for (std::size_t d = 0; d < columns; ++d)
+      if (const float number = inputs[m].numbers[used_[d]]; std::isfinite(number)) numbers[d * kMaxInputs + m] = number;
   }
-  const float scale = 0.5F / static_cast<float>(std::max<std::size_t>(used_.size(), 1));
-  for (float& squared : rational_quadratic) squared = 1 / (1 + scale * squared);
+  const float scale = 0.5F / static_cast<float>(std::max<std::size_t>(columns, 1));
+  std::array<float, kMaxInputs * kTile> squared;
+  for (std::size_t first = 0; first < count; first += kTile) {
+    const float* const tile = tiles_.data() + first * columns;
+    for (std::size_t m = 0; m < inputs.size(); m += kGroup) {
+      if (avx2) squared_distances_avx2(tile, numbers.data(), m, columns, squared.data() + m * kTile);
+      else squared_distances(tile, numbers.data(), m, columns, squared.data() + m * kTile);
+    }
+    for (std::size_t m = 0; m < inputs.size(); ++m)
+      for (std::size_t i = first; i < std::min(first + kTile, count); ++i)
+        rational_quadratic[m * count + i] = 1 / (1 + scale * squared[m * kTile + i - first]);
+  }
 }
 
 std::vector<bool> GaussianProcess::used_columns() const {
@@ -127,13 +189,32 @@ ProcessPredictor::ProcessPredictor(GaussianProcess process)
     coefficient_scale_.push_back(scale_of(std::span(process_.coefficient).subspan(o * index_.size(), index_.size())));
 }
 
-void ProcessPredictor::predict(const CountsView& counts, std::span<const float> raw, double* values,
-                               double* difficulty) const {
-  const std::size_t count = index_.size();
-  std::vector<float> scaled(process_.scaling.size()), rational_quadratic;
+void ProcessPredictor::predict(std::span<const KernelInput> molecules, double* values, double* difficulty) const {
+  const std::size_t count = index_.size(), width = process_.scaling.size(), outputs = process_.outputs();
+  std::vector<float> scaled(KernelIndex::kMaxInputs * width), rational_quadratic;
   std::vector<double> tanimoto;
-  process_.scaling.apply(raw.data(), scaled.data());
-  index_.kernels(counts, scaled, tanimoto, rational_quadratic);
+  while (!molecules.empty()) {
+    const std::span<const KernelInput> piece = molecules.first(std::min(molecules.size(), KernelIndex::kMaxInputs));
+    molecules = molecules.subspan(piece.size());
+    std::vector<KernelInput> inputs;
+    for (const KernelInput& molecule : piece) {
+      const std::span<float> numbers = std::span(scaled).subspan(inputs.size() * width, width);
+      process_.scaling.apply(molecule.numbers.data(), numbers.data());
+      inputs.push_back({molecule.counts, numbers});
+    }
+    index_.kernels(inputs, tanimoto, rational_quadratic);
+    for (std::size_t m = 0; m < inputs.size(); ++m) {
+      predict(std::span(tanimoto).subspan(m * count, count), std::span(rational_quadratic).subspan(m * count, count),
+              values, difficulty);
+      values += outputs;
+      if (difficulty != nullptr) difficulty += outputs;
+    }
+  }
+}
+
+void ProcessPredictor::predict(std::span<const double> tanimoto, std::span<const float> rational_quadratic,
+                               double* values, double* difficulty) const {
+  const std::size_t count = index_.size();
   std::size_t o = 0;
   for (std::size_t t = 0; t < process_.targets.size(); ++t) {
     const BlendTarget& target = process_.targets[t];

@@ -65,8 +65,9 @@ PartnerFiles partner_files_of(const std::string& weights) {
 
 RunBlend::RunBlend(const PartnerFiles& files, const ModelConfig& config) {
   if (!files.trees.empty()) {
-    trees_ = read_trees(files.trees, config.task, config.featurizer);
-    tree_inputs_ = make_reader(files.trees, trees_->descriptors, trees_->columns, config);
+    const Trees trees = read_trees(files.trees, config.task, config.featurizer);
+    trees_.emplace(trees);
+    tree_inputs_ = make_reader(files.trees, trees.descriptors, trees.columns, config);
   }
   if (!files.process.empty()) {
     process_.emplace(read_process(files.process, config.task, config.featurizer));
@@ -75,7 +76,7 @@ RunBlend::RunBlend(const PartnerFiles& files, const ModelConfig& config) {
   model_share_.assign(static_cast<std::size_t>(config.task.num_outputs()), 1);
   const std::vector<double> zeros(model_share_.size());
   std::vector<PartnerPrediction> partners;
-  if (trees_) partners.push_back({trees_->targets, zeros});
+  if (trees_) partners.push_back({trees_->targets(), zeros});
   if (process_) partners.push_back({process_->process().targets, zeros});
   blend_predictions(partners, model_share_.data());
 }
@@ -94,36 +95,49 @@ RunBlend::InputReader RunBlend::make_reader(const std::string& path, const std::
   return reader;
 }
 
-std::vector<float> RunBlend::InputReader::numbers(const MolecularGraph& graph, std::span<const float> columns) const {
-  std::vector<float> numbers;
-  for (const std::size_t d : descriptor_index) numbers.push_back(graph.descriptors[d]);
-  numbers.insert(numbers.end(), columns.begin(), columns.end());
-  for (float& number : numbers)
-    if (!std::isfinite(number)) number = kMissing;  // missing, as in training
-  return numbers;
+void RunBlend::InputReader::read(const Molecule& molecule, float* numbers) const {
+  const auto put = [&](float number) {
+    *numbers++ = std::isfinite(number) ? number : kMissing;  // missing, as in training
+  };
+  for (const std::size_t d : descriptor_index) put(molecule.graph->descriptors[d]);
+  for (const float number : molecule.columns) put(number);
 }
 
-std::vector<double> RunBlend::partner_contribution(const MolecularGraph& graph, std::span<const float> columns,
-                                                   double* difficulty) const {
-  const Counts counts = counts_of(graph);
+std::vector<double> RunBlend::partner_contributions(std::span<const Molecule> molecules, double* difficulty) const {
+  const std::size_t outputs = model_share_.size();
+  std::vector<Counts> counts;
+  for (const Molecule& molecule : molecules) counts.push_back(counts_of(*molecule.graph));
   std::vector<double> by_trees, by_process;
-  std::vector<PartnerPrediction> partners;
   if (trees_) {
-    std::vector<float> row(trees_->features(), kMissing);
-    for (std::size_t k = 0; k < counts.column.size(); ++k) row[counts.column[k]] = counts.count[k];
-    std::ranges::copy(tree_inputs_.numbers(graph, columns), row.begin() + kFingerprintBins);
-    by_trees.resize(trees_->outputs());
-    tree_predictions(*trees_, row, by_trees.data());
-    partners.push_back({trees_->targets, by_trees});
+    const std::size_t features = trees_->features();
+    std::vector<float> rows(molecules.size() * features, kMissing);
+    for (std::size_t m = 0; m < molecules.size(); ++m) {
+      float* const row = rows.data() + m * features;
+      for (std::size_t k = 0; k < counts[m].column.size(); ++k) row[counts[m].column[k]] = counts[m].count[k];
+      tree_inputs_.read(molecules[m], row + kFingerprintBins);
+    }
+    by_trees.resize(molecules.size() * outputs);
+    trees_->predict(rows, by_trees.data());
   }
   if (process_) {
-    by_process.resize(process_->process().outputs());
-    process_->predict({counts.column, counts.count}, process_inputs_.numbers(graph, columns), by_process.data(),
-                      difficulty);
-    partners.push_back({process_->process().targets, by_process});
+    const std::size_t width = process_->process().scaling.size();
+    std::vector<float> numbers(molecules.size() * width);
+    std::vector<KernelInput> inputs;
+    for (std::size_t m = 0; m < molecules.size(); ++m) {
+      const std::span<float> own = std::span(numbers).subspan(m * width, width);
+      process_inputs_.read(molecules[m], own.data());
+      inputs.push_back({{counts[m].column, counts[m].count}, own});
+    }
+    by_process.resize(molecules.size() * outputs);
+    process_->predict(inputs, by_process.data(), difficulty);
   }
-  std::vector<double> values(model_share_.size());
-  blend_predictions(partners, values.data());  // with a model that predicts 0
+  std::vector<double> values(molecules.size() * outputs);
+  for (std::size_t at = 0; at < values.size(); at += outputs) {
+    std::vector<PartnerPrediction> partners;
+    if (trees_) partners.push_back({trees_->targets(), std::span(by_trees).subspan(at, outputs)});
+    if (process_) partners.push_back({process_->process().targets, std::span(by_process).subspan(at, outputs)});
+    blend_predictions(partners, values.data() + at);  // with a model that predicts 0
+  }
   return values;
 }
 
@@ -154,17 +168,27 @@ PartnerRows partner_rows(const std::vector<std::shared_ptr<const RunBlend>>& ble
                          std::size_t measured, std::size_t outputs, bool with_difficulty, int threads) {
   PartnerRows all;
   if (with_difficulty) all.difficulty.resize(molecules.size() * outputs);
+  std::vector<RunBlend::Molecule> readable;
+  std::vector<std::size_t> index;  // of each in `molecules`
+  for (std::size_t i = 0; i < molecules.size(); ++i) {
+    if (const auto* graph = std::get_if<MolecularGraph>(&molecules[i]); graph != nullptr) {
+      readable.push_back({graph, columns.subspan(i * measured, measured)});
+      index.push_back(i);
+    }
+  }
   for (const auto& one : blends) {
     if (one == nullptr || all.contribution.contains(one.get())) continue;
     std::vector<double>& rows = all.contribution[one.get()];
     rows.resize(molecules.size() * outputs);
-    parallel_for(std::ssize(molecules), kBlendedPerPiece, threads, [&](std::int64_t begin, std::int64_t end) {
-      for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
-        const auto* graph = std::get_if<MolecularGraph>(&molecules[i]);
-        if (graph == nullptr) continue;
-        const std::vector<double> row = one->partner_contribution(
-            *graph, columns.subspan(i * measured, measured), with_difficulty ? &all.difficulty[i * outputs] : nullptr);
-        std::ranges::copy(row, rows.begin() + static_cast<std::ptrdiff_t>(i * outputs));
+    parallel_for(std::ssize(readable), kBlendedPerPiece, threads, [&](std::int64_t begin, std::int64_t end) {
+      const auto first = static_cast<std::size_t>(begin), count = static_cast<std::size_t>(end - begin);
+      std::vector<double> difficulty(with_difficulty ? count * outputs : 0);
+      const std::vector<double> values = one->partner_contributions(std::span(readable).subspan(first, count),
+                                                                    with_difficulty ? difficulty.data() : nullptr);
+      for (std::size_t k = 0; k < count * outputs; ++k) {
+        const std::size_t to = index[first + k / outputs] * outputs + k % outputs;
+        rows[to] = values[k];
+        if (with_difficulty) all.difficulty[to] = difficulty[k];
       }
     });
   }

@@ -35,11 +35,16 @@ class RunBlend {
   /// Throws FileError like read_trees() and read_process(), and for an unknown descriptor.
   RunBlend(const PartnerFiles& files, const ModelConfig& config);
 
-  /// The partners' contribution to a run's predictions of a molecule [outputs]: the sum of share * partner. `graph` has
-  /// its fingerprint and descriptors; `columns` are the model's input_columns(), NaN = missing. Thread-safe. If not
-  /// null, `difficulty` [outputs] is filled as by ProcessPredictor::predict(), which the run must have.
-  std::vector<double> partner_contribution(const MolecularGraph& graph, std::span<const float> columns,
-                                           double* difficulty = nullptr) const;
+  /// A molecule: its graph with fingerprint and descriptors, and its values of the model's input_columns(), NaN =
+  /// missing.
+  struct Molecule {
+    const MolecularGraph* graph;
+    std::span<const float> columns;
+  };
+  /// The partners' contributions to a run's predictions [molecules, outputs]: the sum of share * partner. If not null,
+  /// `difficulty` [molecules, outputs] is filled as by ProcessPredictor::predict(), which the run must have.
+  /// Thread-safe.
+  std::vector<double> partner_contributions(std::span<const Molecule> molecules, double* difficulty = nullptr) const;
   bool has_process() const { return process_.has_value(); }
   /// Replaces `values` [outputs], a model's predictions of that molecule, by the run's predictions.
   void mix(std::span<const double> contribution, double* values) const;
@@ -50,12 +55,13 @@ class RunBlend {
   /// Numeric inputs of one partner: its descriptors, then the columns; NaN = missing.
   struct InputReader {
     std::vector<std::size_t> descriptor_index;  ///< index of each of its descriptors in descriptor_names()
-    std::vector<float> numbers(const MolecularGraph& graph, std::span<const float> columns) const;
+    /// Writes the descriptors, then the columns, to `numbers`.
+    void read(const Molecule& molecule, float* numbers) const;
   };
   static InputReader make_reader(const std::string& path, const std::vector<std::string>& descriptors,
                                  const std::vector<std::string>& columns, const ModelConfig& config);
 
-  std::optional<Trees> trees_;
+  std::optional<TreePredictor> trees_;
   std::optional<ProcessPredictor> process_;
   InputReader tree_inputs_, process_inputs_;
   std::vector<double> model_share_;  ///< [outputs]

@@ -2,22 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "datasets/system/readable.hpp"
 
 namespace molgraph {
 namespace {
 
-double leaf_of(const Trees& trees, std::size_t tree, const float* row) {
-  std::size_t at = static_cast<std::size_t>(trees.tree_offset[tree]);
-  while (trees.nodes[at].feature >= 0) {
-    const TreeNode& node = trees.nodes[at];
-    const float number = row[node.feature];
-    const bool left = std::isnan(number) ? node.missing_left : number < node.threshold;
-    at = static_cast<std::size_t>(left ? node.left : node.right);
-  }
-  return static_cast<double>(trees.nodes[at].value);
-}
+constexpr std::size_t kTogether = TreePredictor::kTogether;
 
 void softmax(double* values, std::size_t count) {
   const double largest = *std::max_element(values, values + count);
@@ -50,20 +42,6 @@ bool are_offsets(const std::vector<std::int64_t>& offsets, std::size_t count) {
 
 std::size_t Trees::features() const { return kFingerprintBins + descriptors.size() + columns.size(); }
 
-void tree_predictions(const Trees& trees, std::span<const float> row, double* values) {
-  for (std::size_t o = 0; o < trees.outputs(); ++o) {
-    double sum = 0;
-    for (std::int64_t t = trees.output_offset[o]; t < trees.output_offset[o + 1]; ++t)
-      sum += leaf_of(trees, static_cast<std::size_t>(t), row.data());
-    values[o] = trees.base[o] + trees.scale[o] * sum;
-  }
-  for (const BlendTarget& target : trees.targets) {
-    if (target.kind == TaskKind::binary) *values = sigmoid(*values);
-    if (target.kind == TaskKind::multiclass) softmax(values, static_cast<std::size_t>(target.classes));
-    values += target.classes;
-  }
-}
-
 std::string trees_problem(const Trees& trees) {
   if (std::string why = targets_problem(trees.targets); !why.empty()) return why;
   const std::size_t outputs = outputs_of(trees.targets);
@@ -76,6 +54,7 @@ std::string trees_problem(const Trees& trees) {
   const std::size_t count = trees.tree_offset.empty() ? 0 : trees.tree_offset.size() - 1;
   if (!are_offsets(trees.output_offset, count)) return "invalid offsets of the outputs";
   if (!are_offsets(trees.tree_offset, trees.nodes.size())) return "invalid offsets of the trees";
+  if (trees.nodes.size() > std::numeric_limits<std::int32_t>::max()) return "too many nodes";
   for (std::size_t t = 0; t < count; ++t) {
     if (trees.tree_offset[t] == trees.tree_offset[t + 1]) return text("tree %zu has no nodes", t);
     for (std::int64_t at = trees.tree_offset[t]; at < trees.tree_offset[t + 1]; ++at)
@@ -84,6 +63,70 @@ std::string trees_problem(const Trees& trees) {
         return text("node %lld of tree %zu ", static_cast<long long>(at - trees.tree_offset[t]), t) + why;
   }
   return {};
+}
+
+TreePredictor::TreePredictor(const Trees& trees)
+    : features_(trees.features()), targets_(trees.targets), output_offset_(trees.output_offset), base_(trees.base),
+      scale_(trees.scale) {
+  std::vector<int> height(trees.nodes.size(), 0);         // steps on the longest path to a leaf
+  for (std::size_t at = trees.nodes.size(); at-- > 0;) {  // children come after their parent
+    const TreeNode& node = trees.nodes[at];
+    if (node.feature < 0) continue;
+    height[at] =
+        1 + std::max(height[static_cast<std::size_t>(node.left)], height[static_cast<std::size_t>(node.right)]);
+  }
+  nodes_.reserve(trees.nodes.size());
+  for (const TreeNode& node : trees.nodes) {
+    const auto self = static_cast<std::int32_t>(nodes_.size());
+    if (node.feature < 0) nodes_.push_back({node.value, 0, {self, self}});
+    else
+      nodes_.push_back({node.threshold,
+                        2 * static_cast<std::uint32_t>(node.feature) + (node.missing_left ? 1U : 0U),
+                        {node.left, node.right}});
+  }
+  for (std::size_t t = 0; t + 1 < trees.tree_offset.size(); ++t) {
+    const std::int64_t root = trees.tree_offset[t];
+    trees_.push_back({static_cast<std::int32_t>(root), height[static_cast<std::size_t>(root)]});
+  }
+}
+
+void TreePredictor::add_leaves(std::size_t output, const float* rows, std::size_t molecules, double* sums) const {
+  const Node* const nodes = nodes_.data();
+  for (auto t = output_offset_[output]; t < output_offset_[output + 1]; ++t) {
+    const Tree& tree = trees_[static_cast<std::size_t>(t)];
+    std::array<std::int32_t, kTogether> at;
+    at.fill(tree.root);
+    for (int step = 0; step < tree.depth; ++step) {
+      for (std::size_t m = 0; m < molecules; ++m) {
+        const Node& node = nodes[at[m]];
+        const float number = rows[m * features_ + node.feature_and_missing / 2];
+        // Without branches, which the processor could not predict. A comparison with NaN is false.
+        const unsigned missing_left = node.feature_and_missing & static_cast<unsigned>(number != number);
+        const unsigned left = static_cast<unsigned>(number < node.threshold) | missing_left;
+        at[m] = node.child[1 - left];
+      }
+    }
+    for (std::size_t m = 0; m < molecules; ++m) sums[m] += static_cast<double>(nodes[at[m]].threshold);
+  }
+}
+
+void TreePredictor::predict(std::span<const float> rows, double* values) const {
+  const std::size_t count = rows.size() / features_;
+  for (std::size_t first = 0; first < count; first += kTogether) {
+    const std::size_t molecules = std::min(kTogether, count - first);
+    for (std::size_t o = 0; o < outputs(); ++o) {
+      std::array<double, kTogether> sums{};
+      add_leaves(o, rows.data() + first * features_, molecules, sums.data());
+      for (std::size_t m = 0; m < molecules; ++m) values[(first + m) * outputs() + o] = base_[o] + scale_[o] * sums[m];
+    }
+  }
+  for (std::size_t k = 0; k < count; ++k) {
+    for (const BlendTarget& target : targets_) {
+      if (target.kind == TaskKind::binary) *values = sigmoid(*values);
+      if (target.kind == TaskKind::multiclass) softmax(values, static_cast<std::size_t>(target.classes));
+      values += target.classes;
+    }
+  }
 }
 
 }  // namespace molgraph

@@ -2,6 +2,7 @@
 // (apps/training/baselines); scoring requires no library.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -38,12 +39,47 @@ struct Trees {
   std::size_t features() const;
 };
 
-/// Predictions [outputs] of one molecule: in the target's unit, probabilities, or class probabilities.
-/// `row` [features()]: NaN = missing; a count of 0 is also missing.
-void tree_predictions(const Trees& trees, std::span<const float> row, double* values);
-
 /// Why these trees are invalid for every task, as in a damaged file; "" if they are valid. The evaluation of valid
 /// trees terminates and stays within bounds.
 std::string trees_problem(const Trees& trees);
+
+/// Trees in a form in which several molecules descend through one tree at the same time.
+class TreePredictor {
+ public:
+  /// Maximum number of molecules that descend through a tree together. Their steps do not depend on each other, so the
+  /// processor overlaps them.
+  static constexpr std::size_t kTogether = 16;
+
+  /// `trees` must be valid.
+  explicit TreePredictor(const Trees& trees);
+  const std::vector<BlendTarget>& targets() const { return targets_; }
+  std::size_t features() const { return features_; }
+  std::size_t outputs() const { return base_.size(); }
+  /// Computes the predictions [molecules, outputs] in the target's unit, as probabilities, or as class probabilities.
+  /// `rows` [molecules, features()]: NaN = missing; a count of 0 is also missing. The predictions of a molecule do not
+  /// depend on the others. Thread-safe.
+  void predict(std::span<const float> rows, double* values) const;
+
+ private:
+  /// A leaf is its own child, so that shorter paths end in the same number of steps as the longest one.
+  struct Node {
+    float threshold;                    ///< of a leaf: its value
+    std::uint32_t feature_and_missing;  ///< twice the column, plus 1 if a missing value goes left
+    std::array<std::int32_t, 2> child;  ///< left, right
+  };
+  struct Tree {
+    std::int32_t root;
+    int depth;  ///< steps on the longest path
+  };
+  /// Adds the leaves of the trees of an output for `molecules` <= kTogether rows to `sums`.
+  void add_leaves(std::size_t output, const float* rows, std::size_t molecules, double* sums) const;
+
+  std::size_t features_;
+  std::vector<BlendTarget> targets_;
+  std::vector<std::int64_t> output_offset_;  ///< [outputs + 1] into the trees
+  std::vector<double> base_, scale_;         ///< [outputs]
+  std::vector<Tree> trees_;
+  std::vector<Node> nodes_;
+};
 
 }  // namespace molgraph

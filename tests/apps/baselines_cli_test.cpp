@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "apps/training/baselines/booster.hpp"
 #include "tests/apps/shell.hpp"
@@ -240,6 +241,27 @@ TEST_F(BlendCli, ScoresWithDescriptorsAndDescriptorColumns) {
     const auto at = static_cast<std::size_t>(std::ranges::find(all, smiles[i]) - all.begin());
     EXPECT_NEAR(std::stod(expected[i]), std::stod(scored.at(at)), 1e-4) << smiles[i];
   }
+}
+
+TEST_F(BlendCli, RowsThatCannotBeReadDoNotChangeTheOthers) {
+  train("-o D --blend");
+  std::vector<std::string> lines = lines_of(scratch.read("small.csv"));
+  for (const std::ptrdiff_t at : {1, 2, 20}) lines.insert(lines.begin() + at, "C1CC,0,0,a");
+  std::string table;
+  for (const std::string& line : lines) table += line + "\n";
+  scratch.write("gaps.csv", table);
+  ASSERT_EQ(run("molgraph-score -m D -i small.csv -o d.csv --interval 0.9").code, 0);
+  ASSERT_EQ(run("molgraph-score -m D -i gaps.csv -o gaps_out.csv --interval 0.9").code, 0);
+  for (const char* name : {"logS_pred", "logS_low"}) {
+    auto expected = column("d.csv", name);
+    for (const std::ptrdiff_t at : {0, 1, 19}) expected.insert(expected.begin() + at, "");
+    EXPECT_EQ(column("gaps_out.csv", name), expected) << name;
+  }
+  std::set<std::string> widths;  // they depend on the molecule
+  const auto low = column("d.csv", "logS_low"), high = column("d.csv", "logS_high");
+  for (std::size_t i = 0; i < low.size(); ++i)
+    widths.insert(std::to_string(std::round(100 * (std::stod(high[i]) - std::stod(low[i])))));
+  EXPECT_GT(widths.size(), 2u);
 }
 
 TEST_F(BlendCli, ResumingAFinishedRunChangesNothing) {

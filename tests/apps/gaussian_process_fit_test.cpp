@@ -99,7 +99,8 @@ std::vector<std::vector<double>> kernel_of(const GaussianProcess& p, double shar
   for (std::size_t i = 0; i < p.molecules.size(); ++i) {
     std::vector<double> alike;
     std::vector<float> near;
-    index.kernels(p.molecules.counts(i), std::span(p.molecules.numbers).subspan(2 * i, 2), alike, near);
+    index.kernels(std::array{KernelInput{p.molecules.counts(i), std::span(p.molecules.numbers).subspan(2 * i, 2)}},
+                  alike, near);
     for (std::size_t j = 0; j < alike.size(); ++j) alike[j] = share * alike[j] + (1 - share) * near[j];
     alike[i] += noise;
     kernel.push_back(std::move(alike));

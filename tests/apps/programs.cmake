@@ -7,7 +7,7 @@ molgraph_test(predictor_test SOURCES predictor_test.cpp LIBRARIES apps_test_supp
 molgraph_use_torch(predictor_test)
 molgraph_test(domain_test SOURCES domain_test.cpp LIBRARIES predictor)
 molgraph_test(explain_test SOURCES explain_test.cpp explain_fragments_test.cpp explain_parts_test.cpp LIBRARIES apps_test_support attention_formula)
-molgraph_test(baselines_test SOURCES baselines_test.cpp booster_test.cpp calibration_test.cpp gaussian_process_fit_test.cpp gaussian_process_test.cpp refit_check_test.cpp trees_test.cpp LIBRARIES baselines)
+molgraph_test(baselines_test SOURCES baselines_test.cpp booster_test.cpp calibration_test.cpp gaussian_process_fit_test.cpp gaussian_process_test.cpp refit_check_test.cpp trees_test.cpp LIBRARIES baselines GTest::gmock)
 molgraph_test(batch_test SOURCES nearest_test.cpp score_columns_test.cpp ../../apps/programs/batch/batch_run.cpp ../../apps/programs/batch/score_output.cpp ../../apps/programs/batch/resume_record.cpp
               LIBRARIES predictor program_shell CLI11::CLI11 spdlog::spdlog nlohmann_json::nlohmann_json)
 molgraph_test(report_test SOURCES cautions_test.cpp model_card_test.cpp report_page_test.cpp report_test.cpp shell.cpp ../support/html_check.cpp LIBRARIES report GTest::gmock OpenSSL::Crypto)

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <functional>
 #include <limits>
+#include <random>
 #include <tuple>
 #include <utility>
 
@@ -78,9 +79,10 @@ double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 TEST(Trees, FollowThresholdsAndDirectionsOfMissingValues) {
   const Trees trees = two_targets();
   ASSERT_EQ(trees_problem(trees), "");
+  const TreePredictor predictor(trees);
   double values[2];
   const auto expect = [&](const std::vector<float>& numbers, double y, double log_odds) {
-    tree_predictions(trees, numbers, values);
+    predictor.predict(numbers, values);
     EXPECT_DOUBLE_EQ(values[0], y);
     EXPECT_DOUBLE_EQ(values[1], sigmoid(log_odds));
   };
@@ -99,14 +101,70 @@ TEST(Trees, ClassProbabilitiesAreASoftmax) {
   }
   ASSERT_EQ(trees_problem(trees), "");
   std::vector<float> numbers(kFingerprintBins, kNaN);
+  const TreePredictor predictor(trees);
   double values[3];
-  tree_predictions(trees, numbers, values);
+  predictor.predict(numbers, values);
   for (const double value : values) EXPECT_DOUBLE_EQ(value, 1.0 / 3);
   numbers[0] = 1;
-  tree_predictions(trees, numbers, values);
+  predictor.predict(numbers, values);
   const double total = std::exp(2.0) + 1 + std::exp(-2.0);
   EXPECT_DOUBLE_EQ(values[0], std::exp(2.0) / total);
   EXPECT_DOUBLE_EQ(values[2], std::exp(-2.0) / total);
+}
+
+/// Appends a random tree of at most `depth` levels below its root. Most branches end early.
+std::int32_t grow(std::vector<TreeNode>& nodes, int depth, std::mt19937& random) {
+  const auto at = static_cast<std::int32_t>(nodes.size());
+  const auto number = [&] { return static_cast<float>(random() % 1000) / 250 - 2; };
+  nodes.push_back({.value = number()});
+  if (depth == 0 || (at > 0 && random() % 3 == 0)) return at;
+  const std::int32_t left = grow(nodes, depth - 1, random), right = grow(nodes, depth - 1, random);
+  nodes[static_cast<std::size_t>(at)] = {.feature = static_cast<std::int32_t>(random() % (kFingerprintBins + 2)),
+                                         .threshold = number(),
+                                         .left = left,
+                                         .right = right,
+                                         .missing_left = random() % 2 == 0};
+  return at;
+}
+
+double leaf(const Trees& trees, std::int64_t root, const float* numbers) {
+  auto at = static_cast<std::size_t>(root);
+  while (trees.nodes[at].feature >= 0) {
+    const TreeNode& node = trees.nodes[at];
+    const float number = numbers[node.feature];
+    const bool left = std::isnan(number) ? node.missing_left : number < node.threshold;
+    at = static_cast<std::size_t>(left ? node.left : node.right);
+  }
+  return static_cast<double>(trees.nodes[at].value);
+}
+
+TEST(Trees, ManyMoleculesGetTheLeavesOfAWalkFromTheRoot) {
+  std::mt19937 random(5);
+  Trees trees{.descriptors = {"logp", "weight"},
+              .targets = {{.name = "a", .kind = TaskKind::regression}, {.name = "b", .kind = TaskKind::regression}}};
+  for (const int count : {30, 21}) {
+    for (int t = 0; t < count; ++t) {
+      std::vector<TreeNode> nodes;
+      grow(nodes, t % 14, random);  // the first is a single leaf
+      add_tree(trees, nodes);
+    }
+    end_output(trees, 0.5, 2);
+  }
+  ASSERT_EQ(trees_problem(trees), "");
+  const TreePredictor predictor(trees);
+  for (const std::size_t molecules : {1, 15, 16, 37}) {
+    std::vector<float> rows(molecules * trees.features());
+    for (float& number : rows) number = random() % 4 == 0 ? kNaN : static_cast<float>(random() % 1000) / 250 - 2;
+    std::vector<double> values(molecules * 2);
+    predictor.predict(rows, values.data());
+    for (std::size_t k = 0; k < values.size(); ++k) {
+      double sum = 0;
+      for (auto t = static_cast<std::size_t>(trees.output_offset[k % 2]);
+           t < static_cast<std::size_t>(trees.output_offset[k % 2 + 1]); ++t)
+        sum += leaf(trees, trees.tree_offset[t], rows.data() + k / 2 * trees.features());
+      EXPECT_EQ(values[k], 0.5 + 2 * sum) << molecules << " molecules, value " << k;
+    }
+  }
 }
 
 TEST(Blend, ModelHasTheShareThatPartnersLeave) {

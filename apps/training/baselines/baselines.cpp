@@ -74,14 +74,15 @@ void make_process(const FeatureRows& rows, const MoleculeSet& set, const Split& 
 
 std::vector<double> tree_predictions(const Trees& trees, const FeatureRows& rows,
                                      const std::vector<std::int64_t>& indices, int threads) {
+  const TreePredictor predictor(trees);
   std::vector<double> values(indices.size() * trees.outputs());
   parallel_for(static_cast<std::int64_t>(indices.size()), kMoleculesPerPiece, threads,
                [&](std::int64_t begin, std::int64_t end) {
-                 std::vector<float> row(rows.width);
-                 for (auto k = static_cast<std::size_t>(begin); k < static_cast<std::size_t>(end); ++k) {
-                   rows.spread(static_cast<std::size_t>(indices[k]), row.data());
-                   tree_predictions(trees, row, values.data() + k * trees.outputs());
-                 }
+                 std::vector<float> dense(static_cast<std::size_t>(end - begin) * rows.width);
+                 for (std::int64_t k = begin; k < end; ++k)
+                   rows.spread(static_cast<std::size_t>(indices[static_cast<std::size_t>(k)]),
+                               dense.data() + static_cast<std::size_t>(k - begin) * rows.width);
+                 predictor.predict(dense, values.data() + static_cast<std::size_t>(begin) * trees.outputs());
                });
   return values;
 }

@@ -18,7 +18,7 @@ struct FeatureRows {
   std::size_t width = kFingerprintBins;           ///< fingerprint counts, then descriptors and columns
   std::vector<std::size_t> offset{0};             ///< [rows + 1]
   std::vector<std::uint32_t> column;
-  std::vector<float> value;  ///< finite; a count is above 0
+  std::vector<float> value;  ///< finite; a count is a whole number from 1 to kMaxCount
 
   std::size_t size() const { return offset.size() - 1; }
   /// Writes row `i` to `dense` [width], NaN = missing.

@@ -55,17 +55,19 @@ Gram gram_of(const KernelMolecules& molecules, const std::vector<bool>& used, co
   const KernelIndex index(molecules, used);
   const auto count = static_cast<Eigen::Index>(molecules.size());
   Gram gram{Eigen::MatrixXf(count, count), Eigen::MatrixXf(count, count)};
-  parallel_for(count, kMoleculesPerPiece, options.threads, [&](std::int64_t begin, std::int64_t end) {
+  parallel_for(count, KernelIndex::kMaxInputs, options.threads, [&](std::int64_t begin, std::int64_t end) {
     if (options.throw_if_stopped) options.throw_if_stopped();
+    std::vector<KernelInput> inputs;
+    for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i)
+      inputs.push_back({molecules.counts(i), std::span(molecules.numbers).subspan(i * used.size(), used.size())});
     std::vector<double> alike;
     std::vector<float> near;
+    index.kernels(inputs, alike, near);
+    std::size_t k = 0;
     for (std::int64_t i = begin; i < end; ++i) {
-      const auto at = static_cast<std::size_t>(i);
-      index.kernels(molecules.counts(at), std::span(molecules.numbers).subspan(at * used.size(), used.size()), alike,
-                    near);
-      for (Eigen::Index j = 0; j < count; ++j) {
-        gram.alike(j, i) = static_cast<float>(alike[static_cast<std::size_t>(j)]);
-        gram.near(j, i) = near[static_cast<std::size_t>(j)];
+      for (Eigen::Index j = 0; j < count; ++j, ++k) {
+        gram.alike(j, i) = static_cast<float>(alike[k]);
+        gram.near(j, i) = near[k];
       }
     }
   });
@@ -346,11 +348,16 @@ std::vector<double> process_predictions(const ProcessPredictor& process, const F
   parallel_for(static_cast<std::int64_t>(indices.size()), kMoleculesPerPiece, threads,
                [&](std::int64_t begin, std::int64_t end) {
                  if (throw_if_stopped) throw_if_stopped();
-                 for (auto k = static_cast<std::size_t>(begin); k < static_cast<std::size_t>(end); ++k) {
-                   const auto row = static_cast<std::size_t>(indices[k]);
-                   process.predict(rows.counts(row), rows.numbers(row), values.data() + k * outputs,
-                                   difficulty == nullptr ? nullptr : difficulty->data() + k * outputs);
+                 std::vector<std::vector<float>> numbers;
+                 std::vector<KernelInput> inputs;
+                 for (std::int64_t k = begin; k < end; ++k) {
+                   const auto row = static_cast<std::size_t>(indices[static_cast<std::size_t>(k)]);
+                   numbers.push_back(rows.numbers(row));
+                   inputs.push_back({rows.counts(row), numbers.back()});
                  }
+                 const std::size_t first = static_cast<std::size_t>(begin) * outputs;
+                 process.predict(inputs, values.data() + first,
+                                 difficulty == nullptr ? nullptr : difficulty->data() + first);
                });
   return values;
 }

@@ -71,12 +71,13 @@ std::vector<double> nearest_predictions(const FeatureRows& rows, const MoleculeS
                                         const std::vector<std::int64_t>& queries, int threads,
                                         const std::function<void(std::int64_t)>& progress) {
   const auto outputs = static_cast<std::size_t>(set.task.num_outputs());
-  CountIndex index;
-  for (const std::int64_t g : train) index.add(rows.counts(static_cast<std::size_t>(g)));
+  std::vector<CountsView> known;
+  for (const std::int64_t g : train) known.push_back(rows.counts(static_cast<std::size_t>(g)));
+  const CountIndex index(known);
   std::vector<double> predictions(queries.size() * outputs, std::numeric_limits<double>::quiet_NaN());
   parallel_for(static_cast<std::int64_t>(queries.size()), kQueriesPerPiece, threads,
                [&](std::int64_t begin, std::int64_t end) {
-                 std::vector<double> similarity;
+                 std::vector<double> similarity(train.size());
                  for (auto q = static_cast<std::size_t>(begin); q < static_cast<std::size_t>(end); ++q) {
                    index.similarities(rows.counts(static_cast<std::size_t>(queries[q])), similarity);
                    BySimilarity neighbours(similarity, train, queries[q]);

@@ -53,9 +53,8 @@ class MergedRows {
 /// Sets the neighbours of the first kNamedLabels labels.
 void add_neighbours(const MoleculeSet& set, const std::vector<std::int64_t>& known, int threads,
                     std::vector<Outlier>& outliers) {
-  CountIndex index;
-  for (const Fingerprint& one : fingerprints_of(set, known, threads)) index.add(one.view());
-  std::vector<double> similarity;
+  const CountIndex index = index_of(fingerprints_of(set, known, threads));
+  std::vector<double> similarity(index.size());
   for (std::size_t i = 0; i < std::min(outliers.size(), kNamedLabels); ++i) {
     Outlier& one = outliers[i];
     index.similarities(fingerprints_of(set, {one.molecule}, 1).front().view(), similarity);
