@@ -9,6 +9,8 @@
 namespace molgraph {
 
 std::unique_ptr<Engine> make_engine(const ModelPlan& plan, const Device& device, Precision precision) {
+  if (device.is_gpu() && plan.encoder.pair_state > 0)
+    throw DeviceError("models with pair states (--pair-state) run on the CPU only");
   switch (device.kind) {
     case Device::Kind::cpu: return make_cpu_engine(plan, device.threads, precision);
     case Device::Kind::cuda: return make_cuda_engine(plan, device.number, precision);

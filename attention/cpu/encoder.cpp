@@ -32,7 +32,7 @@ void Encoder::multiply(const PackedLinear& linear, const float* x, std::size_t r
 
 Encoder::Encoder(const EncoderShape& shape)
     : shape_(shape), kernels_(kernels()), layers_count_(static_cast<std::size_t>(shape.options.layers)), terms_(shape),
-      layers_(layers_count_), stages_(2 * layers_count_ + 1) {}
+      pair_states_(shape), layers_(layers_count_), stages_(2 * layers_count_ + 1) {}
 
 float* Encoder::input(std::size_t tokens) {
   Stage& first = stages_[0];
@@ -203,7 +203,18 @@ void Encoder::attend(const EncoderWeights& weights, std::size_t k, const float* 
   const std::size_t tokens = pack().tokens, rows = rows_of(2 * k + 1);
   multiply(layer.qkv, x, tokens, sized(state.qkv, tokens * layer.qkv.forward.columns), &layer.output);
   sized(state.z, tokens * shape_.inner_stride);
-  for (std::size_t b = 0; b < pack().size(); ++b) kernels_.attention(attention_of(b, state, rows < tokens));
+  const bool pairs = has_pair_states(), updates = pairs && k + 1 < layers_count_;
+  const float* bias = pairs ? pair_states_.bias(weights, pack(), k, terms_.bias()) : nullptr;
+  float* softmax = updates ? sized(state.softmax, pack().pairs * shape_.heads) : nullptr;
+  for (std::size_t b = 0; b < pack().size(); ++b) {
+    Attention g = attention_of(b, state, rows < tokens);
+    const std::size_t first = pack().molecules[b].first_pair * shape_.heads;
+    if (pairs) g.bias = bias + first, g.weights = pair_states_.weights(k) + first;
+    if (updates) g.softmax = softmax + first, g.scores = pair_states_.scores(k) + first;
+    kernels_.attention(g);
+  }
+  if (pairs) pair_states_.read(weights, pack(), k, rows < tokens, state.z.data());
+  if (updates) pair_states_.update(weights, pack(), k, softmax);
   const float* z = scale_by_degree(weights.at(weights.layout().layers[k].degree_scaler), rows, state);
   multiply(layer.output, z, rows, sized(branch_, rows * shape_.stride), &layer.linear1);
 }
@@ -240,6 +251,7 @@ void Encoder::forward(const EncoderWeights& weights, const PackInput& input, con
   const std::size_t last = 2 * layers_count_;
   arrange_walks();
   load_terms(weights, 0, true);
+  if (has_pair_states()) pair_states_.begin(weights, pack(), input_.walks, keeps_activations());
   keep_layer(kept, 0, post_ln ? stage(0).normed.data() : stage(0).sum.data());
   if (!post_ln) norm(weights, 0, stage(0).sum.data(), nullptr, {});
   for (std::size_t s = 0; s < last; ++s) {

@@ -6,6 +6,7 @@
 
 #include "attention/cpu/aligned.hpp"
 #include "attention/cpu/pack.hpp"
+#include "attention/cpu/pair_states.hpp"
 #include "attention/cpu/terms.hpp"
 #include "attention/cpu/weights.hpp"
 #include "attention/spec/random.hpp"
@@ -17,7 +18,8 @@ struct PackInput {
   const Pack* pack = nullptr;
   const std::int64_t* row = nullptr;  ///< [molecules] keys of their random numbers
   PairInputs pairs;
-  const float* walks = nullptr;       ///< PackPlaces::pair_walks() of EncoderShape::steps, if a table has walk rows
+  /// PackPlaces::pair_walks() of EncoderOptions::pair_vector(), if a table has walk rows or pair states use it
+  const float* walks = nullptr;
   const float* log_degree = nullptr;  ///< [tokens] (spec/scalar.hpp), with EncoderOptions::degree_scaler
   RandomMode random;
   bool keep_activations = false;  ///< for backward()
@@ -87,6 +89,7 @@ class Encoder {
   const float* virtual_rows(const float* x);
   void spread_virtual_rows(float* x) const;
   Attention attention_of(std::size_t molecule, LayerState& state, bool virtual_only);
+  bool has_pair_states() const { return shape_.pair_state > 0; }
   void draw_token_bits(std::size_t layer, RandomSite site, std::size_t width, double p,
                        std::vector<std::uint8_t>& bits);
   void draw_weight_bits(std::size_t layer, std::vector<std::uint8_t>& bits);
@@ -121,6 +124,7 @@ class Encoder {
   bool matrix_gradients_ = true;  ///< PackGradient::matrices of the current backward pass
   bool virtual_only_ = false;     ///< current pack: after the last attention, only virtual nodes are computed
   PackTerms terms_;
+  PairStates pair_states_;
   std::vector<LayerState> layers_;
   std::vector<Stage> stages_;
   AlignedVector<float> branch_, virtual_, scratch_;            // forward

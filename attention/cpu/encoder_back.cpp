@@ -99,6 +99,10 @@ void Encoder::attend_back(const EncoderWeights& weights, std::size_t k, const fl
   if (scaler != nullptr) scale_by_degree_back(scaler, rows, state, dz, flat + offsets.degree_scaler);
   float* dqkv = sized(dqkv_, tokens * layer.qkv.forward.columns);
   if (shape_.inner < shape_.inner_stride || virtual_only) std::fill_n(dqkv, tokens * layer.qkv.forward.columns, 0.0f);
+  PairStates::Slopes slopes{};
+  if (has_pair_states())
+    slopes =
+        pair_states_.read_back(weights, pack(), k, virtual_only, dz, state.softmax.data(), matrix_gradients_, flat);
   for (std::size_t b = 0; b < pack().size(); ++b) {
     const MoleculeRelations& of = pack().molecules[b];
     AttentionGradient d{.dz = dz + (virtual_only ? b : of.first_token) * shape_.inner_stride,
@@ -107,8 +111,14 @@ void Encoder::attend_back(const EncoderWeights& weights, std::size_t k, const fl
     d.dq = dqkv + of.first_token * layer.qkv.forward.columns;
     d.dk = d.dq + shape_.inner_stride;
     d.dv = d.dk + shape_.inner_stride;
+    if (has_pair_states()) {
+      const std::size_t first = of.first_pair * shape_.heads;
+      d.dbias = slopes.bias + first, d.dweights = slopes.weights + first;
+      if (slopes.scores != nullptr) d.dscores = slopes.scores + first, d.dsoftmax = slopes.softmax + first;
+    }
     kernels_.attention_gradient(attention_of(b, state, virtual_only), d);
   }
+  if (has_pair_states()) pair_states_.bias_back(weights, pack(), k, flat, terms_.dbias());
   linear_back(layer.qkv, offsets.qkv, tokens, half_input(2 * k), dqkv, dx, flat);
 }
 
@@ -166,6 +176,7 @@ const float* Encoder::backward(const EncoderWeights& weights, const float* dgrap
     if (o.post_ln) kernels_.add(dbranch, flow, rows_of(s) * shape_.stride);
     else norm_back(weights, s, dbranch, flow, true, gradient.flat);
   }
+  if (has_pair_states() && matrix_gradients_) pair_states_.begin_back(weights, pack(), input_.walks, gradient.flat);
   return flow;
 }
 

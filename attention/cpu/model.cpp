@@ -174,7 +174,8 @@ void CpuEngine::forward(const GraphBatch& batch, std::size_t first, std::size_t 
     }
     input.log_degree = w.log_degree.data();
   }
-  if (shape_.steps > 0) input.walks = w.terms.places.pair_walks(shape_.options.pair_vector()).data();
+  if (shape_.steps + shape_.pair_vector > 0)
+    input.walks = w.terms.places.pair_walks(shape_.options.pair_vector()).data();
   w.encoder.forward(weights_, input, requested, w.graph.data());
 }
 

@@ -27,6 +27,9 @@ class PackTerms {
 
   void load(const EncoderWeights& weights, const TableSet& set, const Pack& pack, const float* pair_bias);
   void load_gate(const EncoderWeights& weights, const TableSet& set, const Pack& pack, const float* pair_gate);
+  /// b_ij of the pack [pairs, H] and its gradient; null = off.
+  const float* bias() const { return rows_.bias.empty() ? nullptr : rows_.bias.data(); }
+  float* dbias() { return gradients_.bias.empty() ? nullptr : gradients_.bias.data(); }
   /// Sets the members of `attention` that belong to the molecule's terms.
   void fill(const Pack& pack, std::size_t molecule, Attention& attention) const;
   /// Sets the members of `gradient`. Gradients of walk rows go directly to `flat`.

@@ -67,10 +67,14 @@ EncoderShape::EncoderShape(const ModelPlan& plan)
       inner_stride(padded(inner)), width(static_cast<std::size_t>(options.width)), stride(padded(width)),
       ffn(static_cast<std::size_t>(options.ffn)), ffn_stride(padded(ffn)),
       steps(has_walk_rows(options.terms) ? static_cast<std::size_t>(options.pair_vector().size()) : 0),
+      pair_state(padded(static_cast<std::size_t>(options.pair_state))),
+      pair_vector(
+          pair_state > 0 && weights_pair_vectors(options) ? static_cast<std::size_t>(options.pair_vector().size()) : 0),
       scale(score_scale<float>(static_cast<int>(head_width), options.score_terms)) {
   const std::vector<RelationTable> tables = relation_tables(options);
-  edges = std::any_of(tables.begin(), tables.end(),
-                      [](const RelationTable& table) { return table.row == RelationTable::Row::edge; });
+  edges = pair_state > 0 || std::any_of(tables.begin(), tables.end(), [](const RelationTable& table) {
+            return table.row == RelationTable::Row::edge;
+          });
 }
 
 std::size_t TableSet::find(TermFills fills, RelationTable::Row row) const {
@@ -171,9 +175,42 @@ TableSet FlatLayout::tables(const Source& from, int layer) {
   return set;
 }
 
+void FlatLayout::first_pair_states(const Source& from) {
+  const std::size_t width = from.shape.pair_state;
+  if (width == 0) return;
+  const auto table = [&](const char* name) {
+    const ParameterSpec& spec = from.parameters.at(std::string("encoder.pair_states.") + name);
+    const auto rows = static_cast<std::size_t>(spec.shape[0]);
+    return place(spec, rows * width, steps(rows, width), steps(static_cast<std::size_t>(spec.shape[1]), 1));
+  };
+  pair_topology = table("topology");
+  pair_edge = table("edge");
+  if (from.shape.pair_vector > 0) pair_vector = table("vector");
+}
+
+void FlatLayout::pair_states(const Source& from, const std::string& prefix, LayerOffsets& layer) {
+  const EncoderShape& shape = from.shape;
+  if (shape.pair_state == 0) return;
+  const auto heads = static_cast<std::size_t>(shape.options.heads),
+             width = static_cast<std::size_t>(shape.options.pair_state);
+  layer.pair_bias = place(from.parameters.at(prefix + "bias"), shape.pair_state * shape.heads, steps(heads, 1),
+                          steps(width, shape.heads));
+  layer.pair_value = place(from.parameters.at(prefix + "value"), shape.pair_state * shape.inner,
+                           steps(width, shape.inner), head_innermost(shape));
+  const ParameterSpec* update = from.parameters.find(prefix + "update");
+  if (update == nullptr) return;                    // the last layer
+  std::vector<std::size_t> rows = steps(heads, 1);  // scores, then weights, each with padded heads
+  for (const std::size_t row : steps(heads, 1)) rows.push_back(shape.heads + row);
+  LinearOffsets& to = layer.pair_update;
+  to = {.in = 2 * shape.heads, .in_stride = 2 * shape.heads, .out_stride = shape.pair_state};
+  to.weight = place(*update, to.in * to.out_stride, scaled(rows, to.out_stride), steps(width, 1));
+  to.bias = place(from.parameters.at(prefix + "update_bias"), to.out_stride, {0}, steps(width, 1));
+}
+
 FlatLayout::FlatLayout(const EncoderShape& shape, const ParameterList& parameters) {
   const Source from{shape, parameters};
   shared = tables(from, -1);
+  first_pair_states(from);
   for (int k = 0; k < shape.options.layers; ++k) {
     const std::string prefix = owner_prefix("encoder.", k);
     first_of_layer_.push_back(placements_.size());
@@ -190,6 +227,7 @@ FlatLayout::FlatLayout(const EncoderShape& shape, const ParameterList& parameter
     layer.linear1 = linear(from, prefix + "ffn.linear1", Channels::plain, Channels::plain);
     layer.linear2 = linear(from, prefix + "ffn.linear2", Channels::plain, Channels::plain);
     layer.own = tables(from, k);
+    pair_states(from, prefix + "pair_states.", layer);
     layers.push_back(std::move(layer));
   }
   first_of_layer_.push_back(placements_.size());
@@ -247,6 +285,8 @@ void EncoderWeights::assign(const TensorLookup& tensors, bool training, int thre
     pack(flat_.data(), offsets.output, training, precision, layers_[k].output);
     pack(flat_.data(), offsets.linear1, training, precision, layers_[k].linear1);
     pack(flat_.data(), offsets.linear2, training, precision, layers_[k].linear2);
+    if (offsets.pair_update.in > 0)  // its sums are short, so bf16 would not be faster
+      pack(flat_.data(), offsets.pair_update, training, Precision::fp32, layers_[k].pair_update);
   });
 }
 

@@ -27,8 +27,10 @@ struct EncoderShape {
   std::size_t inner_stride;   ///< stride of each of the three
   std::size_t width, stride;  ///< C and its padding
   std::size_t ffn, ffn_stride;
-  std::size_t steps;  ///< columns of the pairs' vectors that weight walk rows; 0 = no table has walk rows
-  float scale;        ///< alpha
+  std::size_t steps;        ///< columns of the pairs' vectors that weight walk rows; 0 = no table has walk rows
+  std::size_t pair_state;   ///< width of the pairs' states, padded; 0 = none
+  std::size_t pair_vector;  ///< columns of the pairs' vectors that the first states contain
+  float scale;              ///< alpha
 };
 
 inline constexpr std::size_t kNone = static_cast<std::size_t>(-1);
@@ -53,9 +55,11 @@ struct LinearOffsets {
   std::size_t weight = 0, bias = 0, in = 0, in_stride = 0, out_stride = 0;
 };
 struct LayerOffsets {
-  std::size_t attention_norm = 0, ffn_norm = 0;  ///< weight, then bias, [stride] each
-  LinearOffsets qkv, output, linear1, linear2;   ///< qkv: three blocks of inner_stride columns
-  std::size_t degree_scaler = kNone;             ///< a, then b, [inner_stride] each
+  std::size_t attention_norm = 0, ffn_norm = 0;       ///< weight, then bias, [stride] each
+  LinearOffsets qkv, output, linear1, linear2;        ///< qkv: three blocks of inner_stride columns
+  std::size_t degree_scaler = kNone;                  ///< a, then b, [inner_stride] each
+  std::size_t pair_bias = kNone, pair_value = kNone;  ///< of pair states [S, H], [S, d*H]
+  LinearOffsets pair_update;                          ///< [2H, S]; in = 0 in the last layer
   TableSet own;
 };
 
@@ -67,6 +71,7 @@ class FlatLayout {
   std::vector<LayerOffsets> layers;
   TableSet shared;
   std::size_t final_norm = kNone;
+  std::size_t pair_topology = kNone, pair_edge = kNone, pair_vector = kNone;  ///< tables [rows, S] of the first states
   std::size_t size() const { return size_; }
 
   /// Copies the parameters that belong to no layer into `flat` [size()]. Padding is not written, so `flat` must begin
@@ -106,6 +111,8 @@ class FlatLayout {
   LinearOffsets query_key_value(const Source& from, const std::string& prefix);
   std::size_t norm(const Source& from, const std::string& name);
   TableSet tables(const Source& from, int layer);
+  void first_pair_states(const Source& from);
+  void pair_states(const Source& from, const std::string& prefix, LayerOffsets& layer);
 
   std::vector<Placement> placements_;
   std::vector<std::size_t> first_of_layer_;  ///< first placement of each layer, then the end of the last layer
@@ -124,7 +131,7 @@ struct PackedLinear {
   const float* bias = nullptr;
 };
 struct PackedLayer {
-  PackedLinear qkv, output, linear1, linear2;
+  PackedLinear qkv, output, linear1, linear2, pair_update;
 };
 
 /// All arrays derived from one state of the parameters.

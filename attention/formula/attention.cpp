@@ -13,7 +13,7 @@ double by_head(const std::vector<Matrix>& values, int head, std::int64_t i, std:
   return values.empty() ? otherwise : values[static_cast<std::size_t>(head)](i, j);
 }
 
-/// Sum over steps of rows[step] r_ij[step]; 0 if the table is switched off.
+/// Sum over the elements of a pair's vector of rows[t] vectors[t](i, j); 0 if the table is switched off.
 double walked(const Matrix& rows, const std::vector<Matrix>& walks, std::int64_t i, std::int64_t j,
               std::int64_t column) {
   double sum = 0;
@@ -87,7 +87,8 @@ Matrix attention_head(const Matrix& q, const Matrix& k, const Matrix& v, const P
         const std::int64_t column = head * d + c;
         const double value = v(j, column) + number(terms.tables.topology_value, classes.topology(i, j), column) +
                              number(terms.tables.edge_value, classes.edge(i, j), column) +
-                             walked(terms.tables.walk_value, terms.walks, i, j, column);
+                             walked(terms.tables.walk_value, terms.walks, i, j, column) +
+                             walked(terms.pair_value, terms.pair_states, i, j, column);
         z(i, c) += w(i, j) * value;
       }
   return z;

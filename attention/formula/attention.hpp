@@ -5,6 +5,7 @@
 //     a_ij = softmax over the molecule's tokens j of s_ij
 //     w_ij = dropout( a_ij * C_ij )
 //     z_i  = sum_j w_ij * ( v_j + PV[t] + EV[e] )
+//     and, with pair states e_ij, v_j + .. + e_ij.value; their part of b_ij is in `bias`
 //     and, with walks: q_i.(.. + sum_s WQ[s] r_ij[s]), k_j.(.. + sum_s WK[s] r_ij[s]), v_j + .. + sum_s WV[s] r_ij[s]
 //
 // per head, where t and e are the topology and edge class of the pair (i, j). x = j, or i with KeyTerm::row. t' and e'
@@ -35,10 +36,12 @@ struct AttentionTerms {
   KeyTerm key_term = KeyTerm::column;
   int score_terms = 1;  ///< alpha = 1/sqrt(score_terms * d)
   RelationTables tables;
-  std::vector<Matrix> walks;    ///< r per column [N, N] (pair_vectors.hpp); one for each row of WQ, WK, WV
-  std::vector<Matrix> bias;     ///< per head [N, N]: terms of b_ij other than `spatial` (pair_terms.hpp); empty = none
-  std::vector<Matrix> gate;     ///< C per head [N, N]; empty = 1
-  std::vector<Matrix> dropout;  ///< factors per head [N, N]; empty = 1
+  std::vector<Matrix> walks;  ///< r per column [N, N] (pair_vectors.hpp); one for each row of WQ, WK, WV
+  std::vector<Matrix> bias;   ///< per head [N, N]: terms of b_ij other than `spatial` (pair_terms.hpp); empty = none
+  std::vector<Matrix> gate;   ///< C per head [N, N]; empty = 1
+  std::vector<Matrix> pair_states;  ///< e per element [N, N] (pair_states.hpp); empty = no states
+  Matrix pair_value;                ///< [elements of e, C]
+  std::vector<Matrix> dropout;      ///< factors per head [N, N]; empty = 1
 };
 
 /// s of one head [N, N]; minus infinity for masked pairs. q and k [N, C].

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "attention/formula/layers.hpp"
+#include "attention/formula/pair_states.hpp"
 #include "attention/formula/pair_terms.hpp"
 #include "attention/formula/pair_vectors.hpp"
 
@@ -41,16 +42,25 @@ Matrix scaled_by_degree(const Matrix& z, const Molecule& molecule, const Paramet
 }  // namespace
 
 AttentionTerms attention_terms(const Molecule& molecule, const PairClasses& classes, const ModelPlan& plan,
-                               const Parameters& parameters, const Draws& draws, int layer) {
+                               const Parameters& parameters, const Draws& draws, const std::vector<Matrix>& pair_states,
+                               int layer) {
   const EncoderOptions& o = plan.encoder;
   const std::string tables_of = o.share_encodings ? "encoder." : layer_prefix(layer);
   AttentionTerms terms{.heads = o.heads, .key_term = o.key_term, .score_terms = o.score_terms};
   terms.tables = relation_tables(parameters, tables_of);
   if (has_walk_rows(o.terms)) terms.walks = pair_vectors(molecule, o.pair_vector());
   terms.bias = pair_terms_of(TermFills::bias, layer, molecule, plan, parameters);
+  add_pair_states(pair_states, parameters, layer_prefix(layer), terms);
   terms.gate = gate(molecule, classes, plan, parameters, layer);
   terms.dropout = draws.attention(layer, o.heads, molecule.tokens(), o.attention_dropout);
   return terms;
+}
+
+QueriesAndKeys queries_and_keys(const Matrix& state, const EncoderOptions& options, const Parameters& parameters,
+                                int layer) {
+  const std::string own = layer_prefix(layer);
+  const Matrix x = options.post_ln ? state : layer_norm(state, parameters, own + "attention_norm");
+  return {linear(x, parameters, own + "attention.query"), linear(x, parameters, own + "attention.key")};
 }
 
 Matrix encoder_block(const Matrix& input, const Molecule& molecule, const PairClasses& classes,
@@ -83,12 +93,18 @@ Matrix encoder_block(const Matrix& input, const Molecule& molecule, const PairCl
 }
 
 std::vector<Matrix> encoder(const Matrix& x, const Molecule& molecule, const ModelPlan& plan,
-                            const Parameters& parameters, const Draws& draws) {
+                            const Parameters& parameters, const Draws& draws,
+                            std::vector<std::vector<Matrix>>* pair_states) {
   const EncoderOptions& o = plan.encoder;
   const PairClasses classes = pair_classes(molecule, plan.classes);
-  std::vector<Matrix> states{x};
+  std::vector<Matrix> states{x}, pairs = first_pair_states(molecule, classes, plan, parameters);
   for (int layer = 0; layer < o.layers; ++layer) {
-    const AttentionTerms terms = attention_terms(molecule, classes, plan, parameters, draws, layer);
+    const AttentionTerms terms = attention_terms(molecule, classes, plan, parameters, draws, pairs, layer);
+    if (pair_states != nullptr) pair_states->push_back(pairs);
+    if (o.pair_state > 0) {
+      const auto [q, k] = queries_and_keys(states.back(), o, parameters, layer);
+      pairs = next_pair_states(q, k, classes, terms, parameters, layer_prefix(layer));
+    }
     states.push_back(encoder_block(states.back(), molecule, classes, terms, o, parameters, draws, layer));
   }
   const bool normed = !o.post_ln && o.final_norm;

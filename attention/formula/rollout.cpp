@@ -1,9 +1,6 @@
 #include "attention/formula/rollout.hpp"
 
-#include <string>
-
 #include "attention/formula/encoder.hpp"
-#include "attention/formula/layers.hpp"
 #include "attention/formula/node_input.hpp"
 
 namespace molgraph::formula {
@@ -12,10 +9,8 @@ namespace {
 /// Mean of the softmax [N, N] over the heads of a layer whose input is `state`.
 Matrix mean_softmax(const Matrix& state, const AttentionTerms& terms, const PairClasses& classes,
                     const EncoderOptions& options, const Parameters& parameters, int layer) {
-  const std::string own = "encoder.layers." + std::to_string(layer) + ".";
-  const Matrix x = options.post_ln ? state : layer_norm(state, parameters, own + "attention_norm");
-  const Matrix q = linear(x, parameters, own + "attention.query"), k = linear(x, parameters, own + "attention.key");
-  Matrix mean(x.rows, x.rows);
+  const auto [q, k] = queries_and_keys(state, options, parameters, layer);
+  Matrix mean(q.rows, q.rows);
   for (int head = 0; head < terms.heads; ++head) {
     const Matrix a = softmax(attention_scores(q, k, classes, terms, head));
     for (std::size_t i = 0; i < a.values.size(); ++i) mean.values[i] += a.values[i] / terms.heads;
@@ -30,16 +25,17 @@ std::vector<double> attention_rollout(const ModelPlan& plan, const GraphBatch& b
   const Molecule molecule(batch, molecule_number);
   const Draws draws({}, molecule.row());
   const Matrix x = node_input(molecule, plan, parameters, draws);
-  const std::vector<Matrix> states = encoder(x, molecule, plan, parameters, draws);
+  std::vector<std::vector<Matrix>> pair_states;
+  const std::vector<Matrix> states = encoder(x, molecule, plan, parameters, draws, &pair_states);
   const PairClasses classes = pair_classes(molecule, plan.classes);
   const std::int64_t n = molecule.tokens();
   std::vector<double> row(static_cast<std::size_t>(n));
   if (plan.encoder.readout == Readout::virtual_node) row[0] = 1;
   else std::fill(row.begin() + 1, row.end(), 1.0 / static_cast<double>(n - 1));
   for (int layer = plan.encoder.layers - 1; layer >= 0; --layer) {
-    const AttentionTerms terms = attention_terms(molecule, classes, plan, parameters, draws, layer);
-    const Matrix a =
-        mean_softmax(states[static_cast<std::size_t>(layer)], terms, classes, plan.encoder, parameters, layer);
+    const auto at = static_cast<std::size_t>(layer);
+    const AttentionTerms terms = attention_terms(molecule, classes, plan, parameters, draws, pair_states[at], layer);
+    const Matrix a = mean_softmax(states[at], terms, classes, plan.encoder, parameters, layer);
     std::vector<double> next(row.size());
     for (std::int64_t i = 0; i < n; ++i)
       for (std::int64_t j = 0; j < n; ++j)

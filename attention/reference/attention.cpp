@@ -140,7 +140,7 @@ Tensor walk_scores(const Tensor& x, const Tensor& table, const Tensor& walks, bo
 
 // Attention of one group; qkv [G*N, 3*C] -> z [G*N, C].
 Tensor attend_group(const Tensor& qkv, const TokenGroup& group, const BatchTerms& terms, std::size_t g,
-                    const Tensor& gate, const Tensor& dropout, AttentionWeights* recorded) {
+                    const Tensor& gate, const Tensor& dropout, AttentionWeights* recorded, PairStates* pairs) {
   const auto molecules = static_cast<std::int64_t>(group.molecules.size());
   const std::int64_t heads = terms.heads, size = group.size, width = qkv.size(1) / (3 * heads);
   const Tensor parts = qkv.view({molecules, size, 3, heads, width}).permute({2, 3, 0, 1, 4}).contiguous();
@@ -151,6 +151,7 @@ Tensor attend_group(const Tensor& qkv, const TokenGroup& group, const BatchTerms
       relation_scores(group, terms.bias[g], terms.key_slot.empty() ? Tensor() : terms.key_slot[g], terms, q, k);
   if (terms.walk_query.defined()) base = base + walk_scores(q, terms.walk_query, terms.walks[g], false);
   if (terms.walk_key.defined()) base = base + walk_scores(k, terms.walk_key, terms.walks[g], true);
+  if (pairs != nullptr) base = base + pairs->bias_of(g);
   const Tensor flat_k = k.view({heads * molecules, size, width}).transpose(1, 2);
   const Tensor scores =
       torch::baddbmm(base.expand({heads, -1, -1}).reshape({heads * molecules, size, size}),
@@ -173,6 +174,10 @@ Tensor attend_group(const Tensor& qkv, const TokenGroup& group, const BatchTerms
     const Tensor walked = torch::einsum(
         "hgij,gijs->hgis", {weights.view({heads, molecules, size, size}), terms.walks[g]});  // sum over j of w_ij r_ij
     z = torch::baddbmm(z, walked.reshape({heads, molecules * size, -1}), terms.walk_value);
+  }
+  if (pairs != nullptr) {
+    z = z + pairs->values_of(weights, group, g);
+    pairs->add(scores.view({heads, molecules, size * size}), softmax, group, g);
   }
   if (recorded != nullptr) {
     recorded->softmax.push_back(softmax.view({heads, molecules, size, size}));
@@ -234,12 +239,13 @@ std::vector<Tensor> make_gates(const std::vector<FilledTable>& tables, const std
 }
 
 Tensor attention(const Tensor& qkv, const AttentionLayout& layout, const BatchTerms& terms,
-                 const std::vector<Tensor>& gates, const std::vector<Tensor>& dropout, AttentionWeights* recorded) {
+                 const std::vector<Tensor>& gates, const std::vector<Tensor>& dropout, AttentionWeights* recorded,
+                 PairStates* pairs) {
   const std::vector<Tensor> parts = qkv.split_with_sizes(layout.token_counts(), 0);
   std::vector<Tensor> z;
   for (std::size_t g = 0; g < parts.size(); ++g)
     z.push_back(attend_group(parts[g], layout.groups[g], terms, g, gates.empty() ? Tensor() : gates[g],
-                             dropout.empty() ? Tensor() : dropout[g], recorded));
+                             dropout.empty() ? Tensor() : dropout[g], recorded, pairs));
   return torch::cat(z, 0);
 }
 

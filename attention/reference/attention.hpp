@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "attention/reference/layout.hpp"
+#include "attention/reference/pair_states.hpp"
 #include "attention/spec/options.hpp"
 #include "attention/spec/terms.hpp"
 
@@ -81,9 +82,10 @@ struct AttentionWeights {
 
 /// qkv [grouped tokens, 3*C] -> z [grouped tokens, C]. qkv contains q, then k, then v; head h has the columns
 /// h*d .. h*d + d - 1 of each. `gates` and `dropout` contain one tensor of factors per group ([H, G, N*N]; for dropout,
-/// 0 or 1/(1-p)), or are empty. A row without an allowed key gives z = 0 and no gradient.
+/// 0 or 1/(1-p)), or are empty. A row without an allowed key gives z = 0 and no gradient. `pairs`, if not null, are
+/// states that the layer reads and adds to.
 torch::Tensor attention(const torch::Tensor& qkv, const AttentionLayout& layout, const BatchTerms& terms,
                         const std::vector<torch::Tensor>& gates, const std::vector<torch::Tensor>& dropout,
-                        AttentionWeights* recorded = nullptr);
+                        AttentionWeights* recorded = nullptr, PairStates* pairs = nullptr);
 
 }  // namespace molgraph

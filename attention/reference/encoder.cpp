@@ -38,7 +38,8 @@ struct Encoder::Pass {
   TermInput input;
   std::vector<PairValues> shared;  ///< values of the pair terms, in their order; empty for terms of one layer
   PairValues given;
-  Tensor log_degree;  ///< [grouped tokens, 1]; undefined without EncoderOptions::degree_scaler
+  PairStates pair_states;  ///< before the next layer, with EncoderOptions::pair_state
+  Tensor log_degree;       ///< [grouped tokens, 1]; undefined without EncoderOptions::degree_scaler
 };
 
 Encoder::Encoder(const EncoderOptions& options, const ParameterTree& parameters, std::string prefix,
@@ -65,6 +66,10 @@ Tensor Encoder::forward(Tensor x, const GraphBatch& batch, const RelationClasses
 
   x = input(x, batch, pass);
   keep(0, x);
+  if (options_.pair_state > 0)
+    pass.pair_states =
+        first_pair_states(parameters_, prefix_, pass.layout,
+                          weights_pair_vectors(options_) ? pass.input.pair_walks(options_.pair_vector()) : Tensor());
   const bool share_terms = options_.share_encodings, share_gates = !options_.gate.per_layer;
   const BatchTerms shared_terms = share_terms ? terms_of(-1, pass) : BatchTerms();
   const std::vector<Tensor> shared_gates = share_gates ? gates_of(-1, pass) : std::vector<Tensor>();
@@ -91,7 +96,7 @@ Tensor Encoder::input(Tensor x, const GraphBatch& batch, const Pass& pass) const
 }
 
 Tensor Encoder::block(int layer, Tensor x, const BatchTerms& terms, const std::vector<Tensor>& gates,
-                      const Pass& pass) const {
+                      Pass& pass) const {
   const std::string name = owner_prefix(prefix_, layer);
   if (options_.post_ln) {
     x = parameters_.norm(x + attend(layer, x, terms, gates, pass), name + "attention_norm");
@@ -102,15 +107,17 @@ Tensor Encoder::block(int layer, Tensor x, const BatchTerms& terms, const std::v
 }
 
 Tensor Encoder::attend(int layer, const Tensor& x, const BatchTerms& terms, const std::vector<Tensor>& gates,
-                       const Pass& pass) const {
+                       Pass& pass) const {
   const std::string name = owner_prefix(prefix_, layer) + "attention.";
+  PairStates* const pairs = options_.pair_state > 0 ? &pass.pair_states : nullptr;
+  if (pairs != nullptr) pairs->load(parameters_, owner_prefix(prefix_, layer));
   const auto joined = [&](const char* part) {  // query, key and value in one product
     return torch::cat(
         {parameters_[name + "query." + part], parameters_[name + "key." + part], parameters_[name + "value." + part]});
   };
   const Tensor qkv = torch::linear(x, joined("weight"), joined("bias"));
   const Tensor z = attention(qkv, pass.layout, terms, gates,
-                             pass.masks.attention(layer, options_.heads, options_.attention_dropout));
+                             pass.masks.attention(layer, options_.heads, options_.attention_dropout), nullptr, pairs);
   const Tensor scaled = options_.degree_scaler
                             ? z * (parameters_[name + "scale"] + pass.log_degree * parameters_[name + "degree_scale"])
                             : z;

@@ -43,9 +43,9 @@ class Encoder {
 
   torch::Tensor input(torch::Tensor x, const GraphBatch& batch, const Pass& pass) const;
   torch::Tensor block(int layer, torch::Tensor x, const BatchTerms& terms, const std::vector<torch::Tensor>& gates,
-                      const Pass& pass) const;
+                      Pass& pass) const;
   torch::Tensor attend(int layer, const torch::Tensor& x, const BatchTerms& terms,
-                       const std::vector<torch::Tensor>& gates, const Pass& pass) const;
+                       const std::vector<torch::Tensor>& gates, Pass& pass) const;
   torch::Tensor feed_forward(int layer, const torch::Tensor& x, const Pass& pass) const;
 
   /// Tables and pair terms of a layer's scores, and its gates; -1: those that all layers share.

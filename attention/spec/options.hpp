@@ -110,6 +110,8 @@ struct EncoderOptions {
   /// Multiplies z_i by a + b log(1 + degree), a and b [C] learned per layer (Ma et al. 2023, section 3.2, after Corso
   /// et al. 2020), because the average that the softmax takes loses the degree. The virtual node has degree 0.
   bool degree_scaler = false;
+  /// S: width of the pairs' states (spec/pair_states.hpp), at most kMaxPairState; 0 = no states.
+  int pair_state = 0;
   bool pair_paths = false, pair_rings = false;  ///< columns of the pairs' vectors after the `position_dim` steps
   bool untie_virtual = true;  ///< false: the three VIRTUAL classes share one bias b per head (Graphormer)
 

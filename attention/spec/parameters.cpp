@@ -95,8 +95,31 @@ class ListBuilder {
     add_terms(TermFills::gate);
   }
 
+  /// The rows that a pair's state begins with.
+  void first_pair_states(const std::string& prefix) {
+    const auto table = [&](const char* name, std::int64_t rows) {
+      add(prefix + "pair_states." + name, {rows, o_.pair_state}, ParameterRole::pair_state, {Kind::normal, 1});
+    };
+    table("topology", topology_);
+    table("edge", edge_);
+    if (weights_pair_vectors(o_)) table("vector", o_.pair_vector().size());
+  }
+
+  void pair_states_of_layer(const std::string& owner, bool last) {
+    const auto matrix = [&](const char* name, std::int64_t rows, std::int64_t columns, std::int64_t inputs) {
+      add(owner + name, {rows, columns}, ParameterRole::pair_state,
+          {Kind::uniform, 1.0 / std::sqrt(static_cast<double>(inputs))});
+    };
+    matrix("bias", o_.heads, o_.pair_state, o_.pair_state);
+    matrix("value", o_.pair_state, o_.width, o_.pair_state);
+    if (last) return;
+    matrix("update", 2 * o_.heads, o_.pair_state, 2 * o_.heads);
+    add(owner + "update_bias", {o_.pair_state}, ParameterRole::pair_state, {});
+  }
+
   void encoder(const std::string& prefix) {
     encodings(prefix, -1);
+    if (o_.pair_state > 0) first_pair_states(prefix);
     if (o_.position != NodePosition::none) linear(prefix + "position", o_.pair_vector().size(), o_.width, false);
     if (o_.input_norm) norm(prefix + "input_norm");
     for (int k = 0; k < o_.layers; ++k) {
@@ -109,6 +132,7 @@ class ListBuilder {
         add(layer + "attention.scale", {o_.width}, ParameterRole::degree_scale, {Kind::constant, 1});
         add(layer + "attention.degree_scale", {o_.width}, ParameterRole::degree_scale, {});
       }
+      if (o_.pair_state > 0) pair_states_of_layer(layer + "pair_states.", k + 1 == o_.layers);
       linear(layer + "ffn.linear1", o_.width, o_.ffn);
       linear(layer + "ffn.linear2", o_.ffn, o_.width);
       encodings(prefix, k);

@@ -26,6 +26,7 @@ enum class ParameterRole : std::uint8_t {
   pair_term,      ///< parameter of a term of pair_terms() that is added to the scores' bias
   gate_term,      ///< parameter of a term of pair_terms() that is added to the gate
   degree_scale,   ///< a and b of EncoderOptions::degree_scaler [C]
+  pair_state,     ///< tables and matrices of EncoderOptions::pair_state
   stand_in,       ///< values that replace missing inputs of the head [D]
 };
 
@@ -90,6 +91,8 @@ class ParameterList {
 ///     content_bias, position_bias  [C];  absolute.*: in layers.K if share_encodings is off
 ///     resistance.{mean,width} [K], resistance.weight [K, H]: in layers.K if share_encodings is off
 ///     gate [T, H], gate_path.*: in layers.K if gate.per_layer
+///     pair_states.topology [T, S], pair_states.edge [E, S], pair_states.vector [pair_vector().size(), S];
+///     layers.K.pair_states.bias [H, S], value [S, C]; update [2H, S], update_bias [S]: not in the last layer
 ///     input_norm.{weight,bias}  [C];  position.weight  [C, pair_vector().size()]
 /// Each exists only if its term is on.
 ParameterList encoder_parameters(const EncoderOptions& options, int topology_classes, int edge_classes,

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "attention/spec/pair_states.hpp"
 #include "attention/spec/terms.hpp"
 
 namespace molgraph {
@@ -204,6 +205,7 @@ void check_plan(const ModelPlan& plan) {
   require(e.position_dim >= 0 && (e.pair_vector().size() >= 1 || !uses_position_dim(e)),
           "positions with a dimension of 0");
   require(!(e.pair_paths || e.pair_rings) || uses_pair_vectors(e), "columns of pair vectors that no term uses");
+  require(e.pair_state >= 0 && e.pair_state <= kMaxPairState, "a pair_state that is out of range");
   require(!e.terms.walk_key || e.key_term == KeyTerm::column, "walk_key with a key term other than column");
   require(!e.terms.global_bias || e.terms.topology_query, "global_bias without topology_query");
   for (const double p : {e.dropout, e.attention_dropout, e.activation_dropout, e.input_dropout})

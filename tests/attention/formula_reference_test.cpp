@@ -142,7 +142,7 @@ std::vector<PlanCase> gradient_cases() {
   std::vector<PlanCase> cases;
   for (PlanCase& c : plan_cases())
     if (c.name == "all_terms" || c.name == "graphormer_v2" || c.name == "graphormer_urpe_path_relu" ||
-        c.name == "inputs")
+        c.name == "inputs" || c.name == "pair_states")
       cases.push_back(std::move(c));
   return cases;
 }

@@ -9,6 +9,7 @@
 #include "attention/formula/model.hpp"
 #include "attention/formula/node_input.hpp"
 #include "attention/formula/node_positions.hpp"
+#include "attention/formula/pair_states.hpp"
 #include "attention/formula/pair_terms.hpp"
 #include "tests/support/cases.hpp"
 
@@ -113,6 +114,36 @@ TEST(FormulaAttention, WeightsAndValues) {
   z = formula::attention_head(zero, kKey, kValue, two_tokens(), terms, 0);
   EXPECT_EQ(z(0, 0), 1.5 + (1 + 3) / 2.0 + 200);
   EXPECT_EQ(z(1, 0), 1.5 + (2 + 4) / 2.0 + 100);
+}
+
+TEST(FormulaAttention, PairStates) {
+  const double ln3 = std::log(3.0);
+  formula::Parameters parameters(ParameterList({{.name = "L.pair_states.bias", .shape = {1, 2}},
+                                                {.name = "L.pair_states.value", .shape = {2, 4}},
+                                                {.name = "L.pair_states.update", .shape = {2, 2}},
+                                                {.name = "L.pair_states.update_bias", .shape = {2}}}));
+  parameters.at("L.pair_states.bias").values = {ln3, 0};
+  parameters.at("L.pair_states.value").values = {0, 0, 1, 0, 0, 0, 0, 1};
+  parameters.at("L.pair_states.update").values = {2, 0, 0, 3};  // a row for scores, a row for weights
+  parameters.at("L.pair_states.update_bias").values = {0.5, -1};
+  const std::vector<Matrix> states{matrix(2, 2, {1, 0, 1, 2}), matrix(2, 2, {5, 6, 7, 8})};
+  AttentionTerms terms;
+  formula::add_pair_states(states, parameters, "L.", terms);
+
+  // With queries of zero, the scores are ln 3 times the first element: weights 3/4, 1/4 and 1/4, 3/4.
+  const Matrix zero(2, 4);
+  const Matrix z = formula::attention_head(zero, kKey, zero, two_tokens(), terms, 0);
+  const double expected[8] = {0, 0, 0.75, 5.25, 0, 0, 1.75, 7.75};
+  for (std::size_t c = 0; c < 8; ++c) EXPECT_NEAR(z.values[c], expected[c], 1e-14);
+
+  const std::vector<Matrix> next = formula::next_pair_states(zero, kKey, two_tokens(), terms, parameters, "L.");
+  const double one = ln3 / (1 + ln3 / 4), two = 2 * ln3 / (1 + ln3 / 2);  // the scores ln 3 and 2 ln 3, bounded
+  const double first[4] = {1.5 + 2 * one, 0.5, 1.5 + 2 * one, 2.5 + 2 * two};
+  const double second[4] = {5 - 1 + 9, 6 - 1 + 3, 7 - 1 + 3, 8 - 1 + 9};  // 3 times 4 a
+  for (std::size_t p = 0; p < 4; ++p) {
+    EXPECT_NEAR(next[0].values[p], first[p], 1e-14);
+    EXPECT_NEAR(next[1].values[p], second[p], 1e-14);
+  }
 }
 
 TEST(FormulaAttention, MasksAndHeads) {

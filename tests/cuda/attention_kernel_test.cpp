@@ -152,7 +152,7 @@ class KernelCall {
 };
 
 TEST(CudaAttentionKernel, EveryTermOnEveryMolecule) {
-  for (const PlanCase& of : plan_cases()) {
+  for (const PlanCase& of : plain_cases()) {
     const ModelPlan plan = model_plan(of.options);
     const std::vector<MoleculeCase> molecules = molecule_cases(plan.features);
     const GraphBatch batch = batch_of_cases(molecules, {});

@@ -136,6 +136,7 @@ struct SizeCase {
   int last_mlp = 0;
   KeyTerm key_term = KeyTerm::column;
   int inputs = 0, mixed = 0;
+  int pair_state = 0;
 };
 inline void PrintTo(const SizeCase& c, std::ostream* out) { *out << c.name; }
 
@@ -161,6 +162,7 @@ inline std::unique_ptr<GraphModel> make_sized(const SizeCase& c, bool grpe) {
   EncoderOptions e{.layers = c.layers, .width = c.width, .ffn = c.ffn, .heads = c.heads, .post_ln = c.post_ln};
   e.input_norm = c.input_norm, e.final_norm = c.final_norm, e.key_term = c.key_term;
   e.gate.enabled = true;
+  e.pair_state = c.pair_state;
   if (!grpe) {
     e.terms.bias = true, e.untie_virtual = false;
   } else {

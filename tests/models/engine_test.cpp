@@ -39,6 +39,26 @@ TEST_P(Engine, GradientsMatchReference) {
   expect_same_gradients(pair, assorted(), make_cpu);
 }
 
+SizeCase with_pair_states(SizeCase c, int width) {
+  c.name += "_with_pair_states";
+  c.pair_state = width;
+  return c;
+}
+
+/// sizes(), and models with pair states, which the CUDA engine does not have.
+std::vector<SizeCase> cpu_sizes() {
+  std::vector<SizeCase> all = sizes();
+  all.push_back(with_pair_states({"slim", 3, 80, 80, 8}, 32));
+  all.push_back(with_pair_states({"twenty_four_heads", 2, 48, 33, 24}, 40));
+  return all;
+}
+
+/// The models (size, GRPE) for tests of bits and of many packs.
+std::vector<std::pair<SizeCase, bool>> slim_models() {
+  const SizeCase slim{"slim", 2, 80, 80, 8};
+  return {{slim, false}, {slim, true}, {with_pair_states(slim, 32), true}};
+}
+
 class EngineSizes : public testing::TestWithParam<SizeCase> {};
 
 TEST_P(EngineSizes, ValuesAndGradientsMatchReference) {
@@ -49,7 +69,8 @@ TEST_P(EngineSizes, ValuesAndGradientsMatchReference) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, EngineSizes, testing::ValuesIn(sizes()), [](const auto& of) { return of.param.name; });
+INSTANTIATE_TEST_SUITE_P(Models, EngineSizes, testing::ValuesIn(cpu_sizes()),
+                         [](const auto& of) { return of.param.name; });
 
 // bfloat16 has 8 bits: a factor has an error of up to 0.4 %, a sum of many terms a smaller one.
 constexpr double kBfloat16 = 2e-2, kBfloat16Gradients = 2e-2;
@@ -109,8 +130,8 @@ TEST_P(EngineSizes, Bfloat16GradientsAreClose) {
 TEST(Engine, GradientsOfManyPacksMatchReference) {
   std::vector<MolecularGraph> graphs = assorted();
   for (unsigned k = 0; k < 80; ++k) graphs.push_back(random_graph(10 + static_cast<int>(k % 20), k));
-  for (const bool grpe : {false, true}) {
-    const auto make = [&] { return make_sized({"slim", 2, 80, 80, 8}, grpe); };
+  for (const auto& [size, grpe] : slim_models()) {
+    const auto make = [&] { return make_sized(size, grpe); };
     Pair pair = make_pair(make);
     const GraphBatch batch = batch_for(*pair.reference, graphs);
     ASSERT_GE(batch.num_tokens(), 2 * 8 * 56);
@@ -125,7 +146,7 @@ TEST(Engine, GradientsOfManyPacksMatchReference) {
 }
 
 TEST(Engine, LargeMoleculesMatchReference) {
-  Pair pair = make_pair([] { return make_sized({"large", 2, 16, 16, 8}, true); });
+  Pair pair = make_pair([] { return make_sized(with_pair_states({"large", 2, 16, 16, 8}, 8), true); });
   const std::vector<MolecularGraph> graphs{chain_of(300), random_graph(200, 4), graph_of(1, {})};
   expect_same_values(pair, graphs, make_cpu);
   expect_same_gradients(pair, graphs, make_cpu);
@@ -165,9 +186,9 @@ Tensor predict_bits(GraphModel& model, const std::vector<MolecularGraph>& graphs
 }
 
 TEST(EngineBits, PredictionsDoNotDependOnBatchOrThreads) {
-  for (const bool grpe : {false, true})
+  for (const auto& [size, grpe] : slim_models())
     for (const Precision precision : precisions()) {
-      const auto model = make_sized({"slim", 2, 80, 80, 8}, grpe);
+      const auto model = make_sized(size, grpe);
       std::vector<MolecularGraph> graphs = assorted();
       for (unsigned k = 0; k < 40; ++k) graphs.push_back(random_graph(10 + static_cast<int>(k), k));
       const Tensor together = predict_bits(*model, graphs, 1, precision);
@@ -181,10 +202,10 @@ TEST(EngineBits, PredictionsDoNotDependOnBatchOrThreads) {
     }
 }
 
-void expect_equal_gradients_on_any_threads(bool grpe, Precision precision) {
+void expect_equal_gradients_on_any_threads(const SizeCase& size, bool grpe, Precision precision) {
   std::vector<MolecularGraph> graphs = assorted();
   for (unsigned k = 0; k < 60; ++k) graphs.push_back(random_graph(10 + static_cast<int>(k % 20), k));
-  const auto one = make_sized({"slim", 2, 80, 80, 8}, grpe), three = make_sized({"slim", 2, 80, 80, 8}, grpe);
+  const auto one = make_sized(size, grpe), three = make_sized(size, grpe);
   for (auto& item : three->named_parameters()) {
     torch::NoGradGuard no_grad;
     item->copy_(one->named_parameters()[item.key()]);
@@ -197,12 +218,12 @@ void expect_equal_gradients_on_any_threads(bool grpe, Precision precision) {
 }
 
 TEST(EngineBits, GradientsDoNotDependOnThreads) {
-  for (const bool grpe : {false, true})
-    for (const Precision precision : precisions()) expect_equal_gradients_on_any_threads(grpe, precision);
+  for (const auto& [size, grpe] : slim_models())
+    for (const Precision precision : precisions()) expect_equal_gradients_on_any_threads(size, grpe, precision);
 }
 
 TEST(EngineBits, APassDoesNotSeeTheOneBefore) {
-  const auto model = make_sized({"slim", 2, 80, 80, 8}, true);
+  const auto model = make_sized(with_pair_states({"slim", 2, 80, 80, 8}, 32), true);
   const auto slope = [](std::size_t, const float* y, float* dy) { std::copy_n(y, 3, dy); };
   std::vector<MolecularGraph> graphs = assorted();
   for (unsigned k = 0; k < 60; ++k) graphs.push_back(random_graph(10 + static_cast<int>(k % 20), k));
@@ -246,7 +267,7 @@ TEST(EngineBits, NewWeightsReplaceTheOldOnesCompletely) {
 }
 
 TEST(EngineBits, FrozenParametersGetNoGradient) {
-  const auto model = make_sized({"slim", 2, 16, 16, 8}, false);
+  const auto model = make_sized(with_pair_states({"slim", 2, 16, 16, 8}, 16), false);
   for (auto& item : model->named_parameters()) item->set_requires_grad(item.key().starts_with("head."));
   EngineBoundary(*model, {.threads = 1})
       .train(batch_for(*model, assorted()), {.training = true},
@@ -263,6 +284,25 @@ std::vector<std::string> instruction_sets() {
 
 INSTANTIATE_TEST_SUITE_P(Models, Engine,
                          testing::Combine(testing::ValuesIn(every_model()), testing::ValuesIn(instruction_sets())),
+                         [](const auto& of) { return std::get<0>(of.param).name + "_" + std::get<1>(of.param); });
+
+class EnginePairStates : public testing::TestWithParam<std::tuple<PlanCase, std::string>> {
+ protected:
+  void SetUp() override {
+    for (const cpu::Kernels* kernels : cpu::all_kernels())
+      if (kernels->name == std::get<1>(GetParam())) cpu::choose_kernels(*kernels);
+  }
+  void TearDown() override { cpu::choose_kernels(*cpu::all_kernels().front()); }
+};
+
+TEST_P(EnginePairStates, ValuesAndGradientsMatchReference) {
+  Pair pair = make_pair([&] { return std::make_unique<GraphModel>(std::get<0>(GetParam()).options); });
+  expect_same_values(pair, assorted(), make_cpu);
+  expect_same_gradients(pair, assorted(), make_cpu);
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, EnginePairStates,
+                         testing::Combine(testing::ValuesIn(pair_state_cases()), testing::ValuesIn(instruction_sets())),
                          [](const auto& of) { return std::get<0>(of.param).name + "_" + std::get<1>(of.param); });
 
 }  // namespace

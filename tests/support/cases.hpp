@@ -269,10 +269,48 @@ inline std::vector<PlanCase> shape_cases() {
   return cases;
 }
 
+/// Models with pair states, which the CUDA engine does not have.
+inline std::vector<PlanCase> pair_state_cases() {
+  std::vector<PlanCase> cases;
+  const auto add = [&](const char* name, const char* encoding, int width, const auto& change) {
+    ModelOptions options = small_model(encoding_from_string(encoding));
+    options.encoder.gate.enabled = true;
+    options.encoder.pair_state = width;
+    change(options);
+    cases.push_back({name, options});
+  };
+  add("pair_states", "grpe-walk", 20, [](ModelOptions& o) { o.encoder.layers = 3; });
+  add("pair_states_of_many_heads", "graphormer", 32, [](ModelOptions& o) {
+    o.encoder.width = 36;
+    o.encoder.heads = 12;
+  });
+  add("pair_states_alone", "grpe", 5, [](ModelOptions& o) {
+    o.encoder.terms = {};
+    o.encoder.gate = {};
+    o.encoder.readout = Readout::sum;
+    o.spatial_pos_max = 3;
+  });
+  add("pair_states_of_one_layer", "grpe", 16, [](ModelOptions& o) { o.encoder.layers = 1; });
+  add("pair_states_post_ln", "graphormer", 24, [](ModelOptions& o) {
+    o.encoder.post_ln = true;
+    o.encoder.share_encodings = false;
+    o.encoder.gate = {.enabled = true, .relu = true, .per_layer = true};
+    o.spatial_pos_max = 4;
+  });
+  return cases;
+}
+
 /// encoding_cases() and shape_cases().
-inline std::vector<PlanCase> plan_cases() {
+inline std::vector<PlanCase> plain_cases() {
   std::vector<PlanCase> cases = encoding_cases();
   for (PlanCase& c : shape_cases()) cases.push_back(std::move(c));
+  return cases;
+}
+
+/// plain_cases() and pair_state_cases().
+inline std::vector<PlanCase> plan_cases() {
+  std::vector<PlanCase> cases = plain_cases();
+  for (PlanCase& c : pair_state_cases()) cases.push_back(std::move(c));
   return cases;
 }
 

@@ -2,7 +2,8 @@
 //     s_ij = b_ij + alpha (q_i.k_j + q_i.query_rows[m] + k_x.key_rows[m]),  a = softmax over j,  w = drop(a * gate)
 //     z_i = sum over j of w_ij (v_j + value_rows[m]),  m the relation of (i, j)
 // With walks r_ij[t], alpha (q_i.walk_query[t] + k_j.walk_key[t]) r_ij[t] is added to s_ij, and walk_value[t] r_ij[t]
-// to v_j. q, k, v [n, stride], z [queries, z_stride]; bias, gate, softmax [n*n, H]; tables [M, d*H].
+// to v_j. q, k, v [n, stride], z [queries, z_stride]; bias, gate, softmax, scores, weights [n*n, H]; tables
+// [M, d*H].
 #if defined(MOLGRAPH_CPU_ATTENTION_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef MOLGRAPH_CPU_ATTENTION_INL
 #undef MOLGRAPH_CPU_ATTENTION_INL
@@ -118,10 +119,13 @@ void attention_lanes(const Attention& g, std::size_t lane) {
   for (std::size_t i = 0; i < g.queries; i += P::kRows) {
     const RowPair r = row_pair<P>(i, g.queries);
     scores_of_row<P>(g, r, lane, s);
+    if (const PairLine<P> kept_scores(g.scores, g, r, lane); kept_scores)
+      for (std::size_t j = 0; j < n; ++j) kept_scores.store(hn::LoadU(tag, s.scores + j * kLanes), j);
     softmax(s.scores, n);
     float *scores = s.scores, *weight_of = g.value_rows != nullptr ? s.weight_of : nullptr;
     if (weight_of != nullptr) zero(weight_of, g.relations * kLanes);
-    const PairLine<P> stored_softmax(g.softmax, g, r, lane), gate(g.gate, g, r, lane);
+    const PairLine<P> stored_softmax(g.softmax, g, r, lane), gate(g.gate, g, r, lane),
+        kept_weights(g.weights, g, r, lane);
     const KeepLine<P> keep(g, r, lane);
     const RelationLine relation(g.relation, n, r);
     for (std::size_t j = 0; j < n; ++j) {
@@ -130,6 +134,7 @@ void attention_lanes(const Attention& g, std::size_t lane) {
       if (gate) weight = hn::Mul(weight, gate.load(j));
       if (keep) weight = keep.kept(weight, j);
       hn::StoreU(weight, tag, scores + j * kLanes);
+      if (kept_weights) kept_weights.store(weight, j);
       if (weight_of != nullptr)
         P::add(weight, weight_of + relation.first[j] * kLanes, weight_of + relation.second[j] * kLanes + kLanes / 2,
                true);

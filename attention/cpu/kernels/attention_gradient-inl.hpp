@@ -1,7 +1,6 @@
 // Backward pass of the attention of one molecule. With w = drop(a C), a the softmax:
-//     da_ij = drop(dz_i . (v_j + PV)) C_ij
-//     ds_ij = a_ij (da_ij - sum_j da_ij a_ij)
-//     dC_ij = drop(dz_i . (v_j + PV)) a_ij
+//     dw_ij = dz_i . (v_j + PV) + dweights_ij;  da_ij = drop(dw_ij) C_ij + dsoftmax_ij;  dC_ij = drop(dw_ij) a_ij
+//     ds_ij = a_ij (da_ij - sum_j da_ij a_ij) + dscores_ij
 // First the queries, row by row (ds, dq, the rows' contributions to the tables), then the keys (dk, dv, the sums for
 // the tables). dz [queries, dz_stride] -> dq [queries, stride], dk, dv [n, stride]. Adds to dbias, dgate [n*n, H] and
 // to the tables' gradients [M, d*H].
@@ -25,7 +24,8 @@ HWY_INLINE void slopes_of_row(const Attention& g, const AttentionGradient& d, co
   const std::size_t n = g.tokens, heads = g.heads;
   const float *dz0 = d.dz + r.first * d.dz_stride + lane, *dz1 = d.dz + r.second * d.dz_stride + lane;
   const PairLine<P> softmax(g.softmax, g, r, lane), gate(g.gate, g, r, lane), dgate(d.dgate, g, r, lane),
-      dbias(d.dbias, g, r, lane);
+      dbias(d.dbias, g, r, lane), dweights(d.dweights, g, r, lane), dsoftmax(d.dsoftmax, g, r, lane),
+      dscores(d.dscores, g, r, lane);
   const PairLine<P> weights(s.weights, g, r, lane), slopes(s.slopes, g, r, lane);
   const KeepLine<P> keep(g, r, lane);
   const RelationLine relation(g.relation, n, r), key_relation(g.key_relation, n, r);
@@ -56,6 +56,7 @@ HWY_INLINE void slopes_of_row(const Attention& g, const AttentionGradient& d, co
     Vec slope = hn::LoadU(tag, scores + j * kLanes), weight = a;
     const Vec gated = gate ? gate.load(j) : hn::Set(tag, 1.0f);
     if (gate) weight = hn::Mul(weight, gated);
+    if (dweights) slope = hn::Add(slope, dweights.load(j));
     if (keep) {
       slope = keep.kept(slope, j);
       weight = keep.kept(weight, j);
@@ -63,6 +64,7 @@ HWY_INLINE void slopes_of_row(const Attention& g, const AttentionGradient& d, co
     weights.store(weight, j);
     if (dgate) dgate.add(hn::Mul(slope, a), j);
     if (gate) slope = hn::Mul(slope, gated);
+    if (dsoftmax) slope = hn::Add(slope, dsoftmax.load(j));
     if (sum0 != nullptr) P::add(weight, sum0 + relation.first[j] * heads, sum1 + relation.second[j] * heads, r.two);
     expectation = hn::MulAdd(slope, a, expectation);
     hn::StoreU(slope, tag, scores + j * kLanes);
@@ -74,7 +76,8 @@ HWY_INLINE void slopes_of_row(const Attention& g, const AttentionGradient& d, co
   const std::size_t row = g.relations * heads;
   const Vec scale = hn::Set(tag, g.scale);
   for (std::size_t j = 0; j < n; ++j) {
-    const Vec ds = hn::Mul(softmax.load(j), hn::Sub(hn::LoadU(tag, scores + j * kLanes), expectation));
+    Vec ds = hn::Mul(softmax.load(j), hn::Sub(hn::LoadU(tag, scores + j * kLanes), expectation));
+    if (dscores) ds = hn::Add(ds, dscores.load(j));
     if (dbias) dbias.add(ds, j);
     const Vec scaled = hn::Mul(ds, scale);
     hn::StoreU(scaled, tag, scores + j * kLanes);

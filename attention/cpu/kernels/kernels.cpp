@@ -17,6 +17,7 @@
 #include "attention/cpu/kernels/gelu-inl.hpp"
 #include "attention/cpu/kernels/gemm-inl.hpp"
 #include "attention/cpu/kernels/norm-inl.hpp"
+#include "attention/cpu/kernels/pair_states-inl.hpp"
 #include "attention/cpu/kernels/rows-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -40,6 +41,12 @@ const Kernels& table() {
                                arrange_walks,
                                attention,
                                attention_gradient,
+                               pair_bias,
+                               pair_bias_gradient,
+                               pair_values,
+                               pair_values_gradient,
+                               pair_features,
+                               pair_features_gradient,
                                channel_bits,
                                head_bits};
   return kernels;

@@ -92,6 +92,7 @@ struct Attention {
   const float *walks = nullptr, *walks_by_key = nullptr;
   const float *walk_query = nullptr, *walk_key = nullptr, *walk_value = nullptr;  ///< [K, d*H]; null = term off
   float* softmax = nullptr;                                                       ///< [n*n, H] a_ij; null = not kept
+  float *scores = nullptr, *weights = nullptr;  ///< [n*n, H] s_ij, w_ij; null = not kept
   float* z = nullptr;
   std::size_t z_stride = 0;
   float* scratch = nullptr;  ///< Kernels::attention_scratch() floats
@@ -103,9 +104,30 @@ struct AttentionGradient {
   const float* dz = nullptr;
   std::size_t dz_stride = 0;
   float *dq = nullptr, *dk = nullptr, *dv = nullptr;
-  float *dbias = nullptr, *dgate = nullptr;                                    ///< [n*n, H]; null = not needed
+  float *dbias = nullptr, *dgate = nullptr;  ///< [n*n, H]; null = not needed
+  /// [n*n, H] gradients of w_ij, a_ij and s_ij from elsewhere; null = none
+  const float *dweights = nullptr, *dsoftmax = nullptr, *dscores = nullptr;
   float *dquery_rows = nullptr, *dkey_rows = nullptr, *dvalue_rows = nullptr;  ///< [M, d*H]
   float *dwalk_query = nullptr, *dwalk_key = nullptr, *dwalk_value = nullptr;  ///< [K, d*H]
+};
+
+/// The part of z that comes from the states of a molecule's pairs: z_i += sum over s of (sum_j w_ij e_ij[s]) value[s].
+struct PairRead {
+  std::size_t tokens = 0, queries = 0, heads = 0, head_width = 0;  ///< as in Attention
+  std::size_t width = 0;                                           ///< S, a multiple of kBlock
+  const float* e = nullptr;                                        ///< [n*n, S]
+  const float* weights = nullptr;                                  ///< [n*n, H] w_ij
+  const float* value = nullptr;                                    ///< [S, d*H]
+  float* read = nullptr;  ///< [queries, S, H] sum_j w_ij e_ij: output of the forward pass, input of the backward pass
+  float* z = nullptr;
+  std::size_t z_stride = 0;
+};
+struct PairReadGradient {
+  const float* dz = nullptr;
+  std::size_t dz_stride = 0;
+  float* dweights = nullptr;               ///< [n*n, H]; the rows of the queries are overwritten
+  float *de = nullptr, *dvalue = nullptr;  ///< [n*n, S], [S, d*H]; added to
+  float* scratch = nullptr;                ///< [2, S, H]
 };
 
 struct Kernels {
@@ -139,6 +161,18 @@ struct Kernels {
                         float* out);
   void (*attention)(const Attention&);
   void (*attention_gradient)(const Attention&, const AttentionGradient&);
+  /// bias [pairs, H] += e [pairs, S] * weight [S, H]. The gradient adds to de and dweight; its `scratch` is [S, H].
+  void (*pair_bias)(const float* e, std::size_t pairs, std::size_t width, const float* weight, std::size_t heads,
+                    float* bias);
+  void (*pair_bias_gradient)(const float* e, std::size_t pairs, std::size_t width, const float* weight,
+                             std::size_t heads, const float* dbias, float* scratch, float* de, float* dweight);
+  void (*pair_values)(const PairRead&);
+  void (*pair_values_gradient)(const PairRead&, const PairReadGradient&);
+  /// features [pairs, 2H] = bounded(scores), kPairWeight * softmax (spec/pair_states.hpp); both [pairs, H]
+  void (*pair_features)(const float* scores, const float* softmax, std::size_t pairs, std::size_t heads,
+                        float* features);
+  void (*pair_features_gradient)(const float* scores, const float* dfeatures, std::size_t pairs, std::size_t heads,
+                                 float* dscores, float* dsoftmax);
   /// Kept elements (draw >= threshold) of draws [rows, width] as bits [rows, stride/8].
   void (*channel_bits)(const std::uint16_t* draws, std::uint32_t threshold, std::size_t rows, std::size_t width,
                        std::size_t stride, std::uint8_t* bits);
