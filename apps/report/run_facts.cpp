@@ -27,8 +27,9 @@ constexpr std::array kLevels{0.5, 0.6, 0.7, 0.8, 0.9, 0.95};
 
 std::string model_description(const ModelConfig& config) {
   const EncoderOptions& e = config.encoder();
-  return text("%s%s, %d layers of %d channels", std::string(config.model.architecture->title).c_str(),
-              e.gate.enabled ? " with URPE's gate" : "", e.layers, e.width);
+  const std::string pairs = e.pair_state > 0 ? text(", pair states of %d numbers", e.pair_state) : "";
+  return text("%s%s, %d layers of %d channels%s", std::string(config.model.architecture->title).c_str(),
+              e.gate.enabled ? " with URPE's gate" : "", e.layers, e.width, pairs.c_str());
 }
 
 bool exists(const fs::path& path) {

@@ -9,6 +9,7 @@
 
 #include "apps/scoring/architectures.hpp"
 #include "apps/scoring/model_limits.hpp"
+#include "attention/spec/pair_states.hpp"
 #include "attention/spec/terms.hpp"
 #include "featurize/descriptors/descriptors.hpp"
 #include "featurize/graph/error.hpp"
@@ -61,6 +62,7 @@ void visit_encoder(Options& o, Visitor&& field) {
   field("degree_scaler", o.degree_scaler);
   field("pair_paths", o.pair_paths);
   field("pair_rings", o.pair_rings);
+  field.later("pair_state", o.pair_state);
 }
 
 template <class Options, class Visitor>
@@ -119,9 +121,14 @@ struct ObjectWriter {
   void operator()(const char* key, const T& value) const {
     object[key] = to_value(value);
   }
+  /// A field that older versions do not have: written unless it has the default.
+  template <class T>
+  void later(const char* key, const T& value) const {
+    if (value != T()) (*this)(key, value);
+  }
 };
 
-/// Reads the fields of one JSON object. Every key must be present, and no other.
+/// Reads the fields of one JSON object. Every key must be present, except later(), and no other.
 class ObjectReader {
  public:
   ObjectReader(const json& object, std::string name, std::string where)
@@ -134,6 +141,11 @@ class ObjectReader {
     seen_.insert(key);
     if (!object_.contains(key)) fail(std::string("lacks '") + key + "'");
     read(key, object_.at(key), value);
+  }
+  template <class T>
+  void later(const char* key, T& value) {
+    value = T();
+    if (object_.contains(key)) (*this)(key, value);
   }
 
   void finish() const {
@@ -202,6 +214,7 @@ void check(const ObjectReader& reader, const ModelOptions& o) {
   check_range(reader, "gate_path_hops", e.gate.path_hops, 0, kMaxDistance);
   check_range(reader, "position_dim", e.position_dim, uses_position_dim(e) && !e.pair_paths && !e.pair_rings ? 1 : 0,
               weights_pair_vectors(e) ? kMaxWalkSteps : kMaxPositions);
+  check_range(reader, "pair_state", e.pair_state, 0, kMaxPairState);
   if ((e.pair_paths || e.pair_rings) && !uses_pair_vectors(e))
     reader.fail("has 'pair_paths' or 'pair_rings', which no component uses");
   if (e.terms.global_bias && !e.terms.topology_query) reader.fail("has 'global_bias' without 'topology_query'");

@@ -171,9 +171,15 @@ void check_device(const Device& device, Precision precision) {
                    (precision == Precision::tf32 ? "; use fp32 or bf16, or a GPU" : "; use fp32"));
 }
 
+void check_device(const Device& device, const EncoderOptions& encoder) {
+  if (device.is_gpu() && encoder.pair_state > 0)
+    throw UsageError("device cuda: models with pair states (--pair-state) run on the CPU only");
+}
+
 ScoringModel load_scoring_model(const std::string& path, const Device& device, Precision precision) {
   const SafetensorsFile file = read_model_file(path);
   ScoringModel model{.config = read_model_config(file, path)};
+  check_device(device, model.config.encoder());
   const ModelPlan plan = model_plan(model.config);
   const ParameterList parameters = parameters_of(plan);
   std::vector<ParameterSpec> expected(parameters.begin(), parameters.end());

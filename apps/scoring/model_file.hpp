@@ -35,6 +35,8 @@ ModelPlan model_plan(const ModelConfig& config);
 
 /// Throws UsageError if the device cannot be used with this precision.
 void check_device(const Device& device, Precision precision);
+/// Throws UsageError if the device's engine lacks a part of the model: GPUs have no pair states.
+void check_device(const Device& device, const EncoderOptions& encoder);
 
 /// A model for scoring.
 struct ScoringModel {

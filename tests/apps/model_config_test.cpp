@@ -36,6 +36,16 @@ TEST(ModelConfig, JsonRoundTripKeepsEveryField) {
   EXPECT_EQ(back.task.class_labels, unusual_config().task.class_labels);
 }
 
+TEST(ModelConfig, PairStatesAreWrittenOnlyIfTheyAreUsed) {
+  ModelConfig config = unusual_config();
+  EXPECT_EQ(to_json(config).find("pair_state"), std::string::npos) << "version 0.1.0 reads such files";
+  config.model.encoder.pair_state = 24;
+  const std::string text = to_json(config);
+  EXPECT_EQ(model_config_from_json(text, "x").model.encoder.pair_state, 24);
+  for (const char* bad : {":-1", ":65", ":\"24\""})
+    EXPECT_THROW(model_config_from_json(std::string(text).replace(text.find(":24"), 3, bad), "x"), FileError) << bad;
+}
+
 // A task with one kind of targets is written in the format from before mixed tasks.
 TEST(ModelConfig, OnlyMixedTasksHaveKinds) {
   ModelConfig config = unusual_config();

@@ -31,6 +31,16 @@ ModelOutput run_alone(const LoadedModel& loaded, const std::string& smiles, std:
   return loaded.model->run(pack(graphs, rows, loaded.model->pack_options()), {.keep_layers = std::move(layers)});
 }
 
+TEST(ScoringModel, PairStatesNeedTheCpu) {
+  const Scratch scratch;
+  ModelConfig config = tiny_config(grpe_architecture(), {"y"});
+  config.model.encoder.pair_state = 8;
+  save_tiny_run(scratch.path("run"), config, 1);
+  const std::string file = scratch.path("run/model.safetensors");
+  EXPECT_EQ(load_scoring_model(file).config.encoder().pair_state, 8);
+  EXPECT_THROW(load_scoring_model(file, {.kind = Device::Kind::cuda}, Precision::fp32), UsageError);
+}
+
 class PredictorTest : public testing::TestWithParam<const Architecture*> {
  protected:
   void SetUp() override { save_tiny_run(run, tiny_config(*GetParam(), {"a", "b"}), 11); }

@@ -306,12 +306,14 @@ TEST(RunOptions, EncodingDeterminesTermsAndModel) {
                                  o.model.grpe_terms = {GrpeTerm::edge, GrpeTerm::query};
                                  o.model.walk_terms = {WalkTerm::gate, WalkTerm::value};
                                  o.model.readout = Readout::sum, o.model.degree_scaler = true;
+                                 o.model.pair_state = 24;
                                }).encoder();
   EXPECT_EQ(walks.terms, (RelationTerms{.edge_query = true, .walk_value = true}));
   EXPECT_EQ(walks.position, NodePosition::none);
   EXPECT_TRUE(walks.gate.walk);
   EXPECT_EQ(walks.readout, Readout::sum);
   EXPECT_TRUE(walks.degree_scaler);
+  EXPECT_EQ(walks.pair_state, 24);
   EXPECT_FALSE(model([](TrainOptions& o) { o.model.encoding = encoding_named("grpe-walk"); }).encoder().gate.walk);
   const auto vector = [&](std::vector<PairWord> words) {
     return model([&](TrainOptions& o) {

@@ -60,6 +60,28 @@ TEST_F(TrainStart, FailedStartLeavesNoFiles) {
   EXPECT_FALSE(scratch.exists("R/training.lock"));
 }
 
+TEST_F(TrainStart, PairStatesAreKeptByScoringAndByFrom) {
+  const std::string walks = " --encoding grpe-walk --pair-relations walks paths --pe-dim 3 --layers 3";
+  const ShellResult first = train("t.csv -o R --pair-state 12 --width 16 --heads 2 --epochs 2 --seed 1" + walks +
+                                  " --ffn 8 --no-blend --no-baselines");
+  ASSERT_EQ(first.code, 0) << first.err;
+  EXPECT_NE(first.err.find("GRPE + pair states of 12, 3 layers"), std::string::npos) << first.err;
+  for (const char* threads : {"1", "3"}) {
+    const std::string out = std::string("s") + threads + ".csv";
+    ASSERT_EQ(scratch.run(bin_dir(), "molgraph-score -m R -i t.csv -o " + out + " --threads " + threads).code, 0);
+  }
+  EXPECT_EQ(scratch.read("s1.csv"), scratch.read("s3.csv"));
+  for (const char* method : {"atoms", "rollout"}) {
+    const ShellResult explained = scratch.run(
+        bin_dir(), std::string("molgraph-score -m R -i t.csv --explain ") + method + " -o " + method + ".csv");
+    EXPECT_EQ(explained.code, 0) << explained.err;
+  }
+  EXPECT_EQ(train("t.csv --from R -o S --epochs 1 --threads 1 --no-blend --no-baselines").code, 0);
+  const ShellResult other = train("t.csv --from R -o T --pair-state 8 --epochs 1");
+  EXPECT_EQ(other.code, 2);
+  EXPECT_NE(other.err.find("--pair-state contradicts the run given with --from"), std::string::npos) << other.err;
+}
+
 TEST_F(TrainStart, FailedStartOfOtherProgramsLeavesNoFiles) {
   ASSERT_EQ(train("t.csv -o R" + kTiny).code, 0);
   scratch.write("broken.csv", "smiles,y\nC1CC,1\nnonsense,2\n");

@@ -19,6 +19,7 @@ std::vector<Case> cases() {
           {"grpe", true},
           {"grpe+urpe", true, true},
           {.name = "grpe-walk+urpe", .grpe = true, .gate = true, .walks = true},
+          {.name = "grpe+urpe+pairs", .grpe = true, .gate = true, .pair_state = 32},
           {"graphormer-base", false, false, 12, 768, 32},
           {"grpe-standard", true, false, 12, 768, 32}};
 }
@@ -31,6 +32,7 @@ std::unique_ptr<GraphModel> make_model(const Case& c, Features features, double 
   e.layers = c.layers, e.width = e.ffn = c.width, e.heads = c.heads;
   if (c.walks) set_encoding(e, encoding_from_string("grpe-walk"));
   e.gate.enabled = c.gate;
+  e.pair_state = c.pair_state;
   e.dropout = e.attention_dropout = dropout;
   return std::make_unique<GraphModel>(options);
 }
@@ -41,6 +43,7 @@ double forward_flops(const Case& c, const GraphBatch& batch) {
   for (std::size_t b = 0; b < static_cast<std::size_t>(batch.size()); ++b) {
     const auto n = static_cast<double>(batch.token_offset[b + 1] - batch.token_offset[b]);
     flops += c.layers * (n * 12 * width * width + 4 * width * n * n + (c.grpe ? 6 * width * n * 11 : 0));
+    flops += c.layers * 2.0 * c.pair_state * (4 * c.heads * n * n + width * n);
     if (c.walks) flops += c.layers * kWalkSteps * 6 * (n * width + n * n * c.heads);
   }
   return flops / static_cast<double>(batch.size());

@@ -17,14 +17,15 @@ struct Case {
   bool grpe = false, gate = false;
   int layers = 12, width = 80, heads = 8;
   bool walks = false;  ///< encoding grpe-walk
+  int pair_state = 0;  ///< N of EncoderOptions::pair_state
 };
 /// The small models for ZINC and the wide models of the papers.
 std::vector<Case> cases();
 
 std::unique_ptr<GraphModel> make_model(const Case& c, Features features, double dropout);
 
-/// FLOPs of one molecule's forward pass (products, attention, GRPE's tables, walks), counted as for
-/// the floors of docs/development/results.md.
+/// FLOPs of one molecule's forward pass (products, attention, GRPE's tables, walks, pair states), counted as
+/// for the floors of docs/development/results.md.
 double forward_flops(const Case& c, const GraphBatch& batch);
 
 /// One model on one backend; both calls return seconds.

@@ -34,7 +34,7 @@ std::string peer_python(const std::string& folder) {
   return python;
 }
 
-bool has_peer(const Case& c) { return !c.walks; }
+bool has_peer(const Case& c) { return !c.walks && c.pair_state == 0; }
 
 Peer::Peer(const Case& c, const PeerOptions& options) {
   const std::string model = std::string(c.grpe ? "grpe" : "graphormer") + (c.gate ? "+urpe" : "");

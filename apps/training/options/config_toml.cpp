@@ -17,7 +17,7 @@ namespace {
 
 /// Options that version 0.1.0 did not have. A config.toml without them is valid: they have the value that means what
 /// that version did.
-constexpr std::array<std::string_view, 1> kLaterOptions{"log-targets"};
+constexpr std::array<std::string_view, 2> kLaterOptions{"log-targets", "pair-state"};
 bool is_later(const std::string& key) { return std::ranges::find(kLaterOptions, key) != kLaterOptions.end(); }
 
 template <class T>

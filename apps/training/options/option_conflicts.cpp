@@ -171,8 +171,9 @@ void check_gate(const GateSettings& requested, const GateOptions& gate) {
 void check_terms(const TrainOptions& o, const NamedFlags& named, const ModelConfig& config) {
   const EncoderOptions& e = config.encoder();
   const RelationTerms& t = e.terms;
-  const bool tables = t != RelationTerms{}, edges = t.edge_query || t.edge_key || t.edge_value;
-  const bool topology = t.bias || t.topology_query || t.topology_key || t.topology_value || e.gate.enabled;
+  const bool tables = t != RelationTerms{}, pairs = e.pair_state > 0;
+  const bool edges = t.edge_query || t.edge_key || t.edge_value || pairs;
+  const bool topology = t.bias || t.topology_query || t.topology_key || t.topology_value || e.gate.enabled || pairs;
   const auto reject = [](bool is_given, const std::string& flag, const std::string& why) {
     if (is_given) reject_without_effect(flag, why);
   };
@@ -207,6 +208,7 @@ void check_start(const TrainOptions& o, const NamedFlags& named, const ModelConf
   require(!m.post_ln || e.post_ln, "--post-ln");
   require(!given("readout") || e.readout == m.readout, "--readout");
   require(!m.degree_scaler || e.degree_scaler, "--degree-scaler");
+  require(!given("pair-state") || e.pair_state == m.pair_state, "--pair-state");
   require(m.share_encodings == Switch::automatic || e.share_encodings == (m.share_encodings == Switch::on),
           "--share-encodings");
   require(unset_or_equal(m.position_dim, e.position_dim), "--pe-dim");

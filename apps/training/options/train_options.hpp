@@ -7,6 +7,7 @@
 
 #include "apps/scoring/model_limits.hpp"
 #include "apps/training/options/train_settings.hpp"
+#include "attention/spec/pair_states.hpp"
 #include "attention/spec/scalar.hpp"
 #include "datasets/system/value_ranges.hpp"
 
@@ -223,6 +224,9 @@ std::vector<TrainOption> options_over(Options& o) {
        one_of(m.readout, {{"virtual-node", Readout::virtual_node}, {"sum", Readout::sum}, {"mean", Readout::mean}}),
        "input of the head: the virtual node, or the sum or mean over the atoms"},
       {"--degree-scaler", model, m.degree_scaler, "scale the output of attention by the atom's degree"},
+      {"--pair-state", model, m.pair_state,
+       "width of the states of pairs of atoms, which each layer reads and changes; 0 = off; CPU only",
+       WholeRange{0, kMaxPairState}},
       {"--published-classes", model, m.published_classes, "grpe: relation classes as in the published code"},
       {"--dropout", model, m.dropout, "dropout of the residual branches", RealRange{0, kMaxDropout}},
       {"--attention-dropout", model, m.attention_dropout, "dropout of the attention weights",

@@ -90,6 +90,7 @@ struct ModelSettings {
   std::vector<PairWord> pair_relations{PairWord::walks};
   Readout readout = Readout::virtual_node;
   bool degree_scaler = false;
+  int pair_state = 0;  ///< width of the pairs' states; 0 = off
   bool published_classes = false;
   double dropout = 0.1, attention_dropout = 0.1;
   double perturb_noise = 0.0;

@@ -86,7 +86,7 @@ ModelOptions build_model(const ModelSettings& m, Features features) {
   e.post_ln = m.post_ln;
   if (m.share_encodings != Switch::automatic) e.share_encodings = m.share_encodings == Switch::on;
   e.gate = gate_options(m, features);
-  e.readout = m.readout, e.degree_scaler = m.degree_scaler;
+  e.readout = m.readout, e.degree_scaler = m.degree_scaler, e.pair_state = m.pair_state;
   if (has_walks(encoding)) set_walks(m, e);
   check_shape(e);
   return model;
@@ -151,7 +151,7 @@ void set_model_settings(const ModelOptions& model, ModelSettings& m) {
   m.share_encodings = on_or_off(e.share_encodings);
   m.position_dim = e.position_dim > 0 ? std::optional(e.position_dim) : std::nullopt;
   m.max_distance = model.max_distance;
-  m.readout = e.readout, m.degree_scaler = e.degree_scaler;
+  m.readout = e.readout, m.degree_scaler = e.degree_scaler, m.pair_state = e.pair_state;
   if (has_walks(e.terms)) set_walk_settings(e, m);
   if (model.path_bias) m.path_hops = model.path_hops;
   if (e.gate.path_hops > 0) m.path_hops = e.gate.path_hops;

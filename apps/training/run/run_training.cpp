@@ -325,6 +325,7 @@ void train_folds(const TrainRun& run, const ResolvedRun& resolved, LoadedData& d
 /// Throws UsageError if this machine or this number of processes cannot train the model.
 void check_feasible(const TrainRun& run, const ResolvedRun& resolved) {
   const TrainOptions& o = resolved.options;
+  check_device(run.device, resolved.model.encoder());
   check_model_fits(model_plan(resolved.model), {o.model.frozen == Frozen::nothing, o.training.ema > 0,
                                                 o.training.backend == TrainingBackend::engine && !run.device.is_gpu()});
   const std::int64_t batch_size = resolved.trainer.batch_size;
