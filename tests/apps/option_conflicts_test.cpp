@@ -81,6 +81,14 @@ TEST(OptionConflicts, RejectsOptionsThatTheModelDoesNotHave) {
                 {"max-distance"}),
             "")
       << "the gate has a maximum distance";
+  EXPECT_EQ(problem(
+                [](TrainOptions& o) {
+                  o.model.encoding = encoding("none"), o.model.pair_state = 8;
+                  o.model.max_distance = 3, o.model.published_classes = true;
+                },
+                {"max-distance"}),
+            "")
+      << "pair states have tables by distance and by bond";
   rejects("published-classes",
           [](TrainOptions& o) { o.model.encoding = encoding("random-walk"), o.model.published_classes = true; });
   rejects("key-term", [](TrainOptions& o) {
