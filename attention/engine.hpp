@@ -73,7 +73,8 @@ class Engine {
   virtual ResidentTraining* resident() { return nullptr; }
 };
 
-/// Throws DeviceError if the device cannot be used, std::invalid_argument for a plan that does not fit or a precision
+/// Throws DeviceError if the device cannot be used or its engine lacks a part of the model (on GPUs: pair states),
+/// std::invalid_argument for a plan that does not fit or a precision
 /// that the device does not support.
 std::unique_ptr<Engine> make_engine(const ModelPlan& plan, const Device& device = {},
                                     Precision precision = Precision::fp32);

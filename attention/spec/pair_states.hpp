@@ -4,7 +4,8 @@
 // arXiv:2305.11424, section 3.3, and Ma et al. 2023, GRIT, arXiv:2305.17589, section 3.2):
 //     b_ij += bias . e_ij                     z_i += sum_j w_ij (e_ij . value)
 //     e_ij += (bounded(s_ij), kPairWeight a_ij) . update + update_bias
-// GPTrans adds a linear map of s_ij + a_ij and also has an FFN per pair; GRIT computes the scores from the states.
+// GPTrans adds a linear map of s_ij + a_ij and reads the states with their own softmax; GRIT computes the scores from
+// the states.
 #pragma once
 
 #include <cmath>
