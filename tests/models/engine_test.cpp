@@ -20,14 +20,18 @@ using torch::Tensor;
 const auto make_cpu = [](GraphModel& model) { return EngineBoundary(model, {.threads = 2}); };
 const auto make_bf16 = [](GraphModel& model) { return EngineBoundary(model, {.threads = 2}, Precision::bf16); };
 
-class Engine : public testing::TestWithParam<std::tuple<ModelCase, std::string>> {
+/// A case and the instruction set to run it with.
+template <class Case>
+class OnInstructionSet : public testing::TestWithParam<std::tuple<Case, std::string>> {
  protected:
   void SetUp() override {
     for (const cpu::Kernels* kernels : cpu::all_kernels())
-      if (kernels->name == std::get<1>(GetParam())) cpu::choose_kernels(*kernels);
+      if (kernels->name == std::get<1>(this->GetParam())) cpu::choose_kernels(*kernels);
   }
   void TearDown() override { cpu::choose_kernels(*cpu::all_kernels().front()); }
 };
+
+using Engine = OnInstructionSet<ModelCase>;
 
 TEST_P(Engine, ValuesMatchReference) {
   Pair pair = make_pair([&] { return make_model(std::get<0>(GetParam())); });
@@ -286,14 +290,7 @@ INSTANTIATE_TEST_SUITE_P(Models, Engine,
                          testing::Combine(testing::ValuesIn(every_model()), testing::ValuesIn(instruction_sets())),
                          [](const auto& of) { return std::get<0>(of.param).name + "_" + std::get<1>(of.param); });
 
-class EnginePairStates : public testing::TestWithParam<std::tuple<PlanCase, std::string>> {
- protected:
-  void SetUp() override {
-    for (const cpu::Kernels* kernels : cpu::all_kernels())
-      if (kernels->name == std::get<1>(GetParam())) cpu::choose_kernels(*kernels);
-  }
-  void TearDown() override { cpu::choose_kernels(*cpu::all_kernels().front()); }
-};
+using EnginePairStates = OnInstructionSet<PlanCase>;
 
 TEST_P(EnginePairStates, ValuesAndGradientsMatchReference) {
   Pair pair = make_pair([&] { return std::make_unique<GraphModel>(std::get<0>(GetParam()).options); });
