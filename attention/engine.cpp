@@ -9,8 +9,7 @@
 namespace molgraph {
 
 std::unique_ptr<Engine> make_engine(const ModelPlan& plan, const Device& device, Precision precision) {
-  if (device.is_gpu() && plan.encoder.pair_state > 0)
-    throw DeviceError("models with pair states (--pair-state) run on the CPU only");
+  if (const std::string why = why_unusable(device, plan.encoder); !why.empty()) throw DeviceError(why);
   switch (device.kind) {
     case Device::Kind::cpu: return make_cpu_engine(plan, device.threads, precision);
     case Device::Kind::cuda: return make_cuda_engine(plan, device.number, precision);
@@ -24,6 +23,10 @@ std::string why_unusable(const Device& device, Precision precision) {
     case Device::Kind::cuda: return cuda::why_unusable(device.number);
   }
   throw std::invalid_argument("unknown kind of device");
+}
+
+std::string why_unusable(const Device& device, const EncoderOptions& encoder) {
+  return device.is_gpu() && encoder.pair_state > 0 ? "models with pair states (--pair-state) run on the CPU only" : "";
 }
 
 UsedPrecision used_precision(const Device& device, Precision requested) {

@@ -73,9 +73,8 @@ class Engine {
   virtual ResidentTraining* resident() { return nullptr; }
 };
 
-/// Throws DeviceError if the device cannot be used or its engine lacks a part of the model (on GPUs: pair states),
-/// std::invalid_argument for a plan that does not fit or a precision
-/// that the device does not support.
+/// Throws DeviceError if the device cannot be used or cannot run the model, std::invalid_argument for a plan that does
+/// not fit or a precision that the device does not support.
 std::unique_ptr<Engine> make_engine(const ModelPlan& plan, const Device& device = {},
                                     Precision precision = Precision::fp32);
 
@@ -86,6 +85,8 @@ UsedPrecision used_precision(const Device& device, Precision requested);
 
 /// Returns why the device cannot be used with this precision; "" if it can.
 std::string why_unusable(const Device& device, Precision precision = Precision::fp32);
+/// Returns which part of the model the device's engine lacks; "" if it has all parts.
+std::string why_unusable(const Device& device, const EncoderOptions& encoder);
 
 /// Selects a GPU for the calling thread, for other libraries. No effect for the CPU.
 void use_device(const Device& device);

@@ -171,15 +171,14 @@ void check_device(const Device& device, Precision precision) {
                    (precision == Precision::tf32 ? "; use fp32 or bf16, or a GPU" : "; use fp32"));
 }
 
-void check_device(const Device& device, const EncoderOptions& encoder) {
-  if (device.is_gpu() && encoder.pair_state > 0)
-    throw UsageError("device cuda: models with pair states (--pair-state) run on the CPU only");
+void check_device(const Device& device, const EncoderOptions& encoder, const std::string& of) {
+  if (const std::string why = why_unusable(device, encoder); !why.empty()) throw UsageError(of + ": " + why);
 }
 
 ScoringModel load_scoring_model(const std::string& path, const Device& device, Precision precision) {
   const SafetensorsFile file = read_model_file(path);
   ScoringModel model{.config = read_model_config(file, path)};
-  check_device(device, model.config.encoder());
+  check_device(device, model.config.encoder(), path);
   const ModelPlan plan = model_plan(model.config);
   const ParameterList parameters = parameters_of(plan);
   std::vector<ParameterSpec> expected(parameters.begin(), parameters.end());

@@ -35,8 +35,8 @@ ModelPlan model_plan(const ModelConfig& config);
 
 /// Throws UsageError if the device cannot be used with this precision.
 void check_device(const Device& device, Precision precision);
-/// Throws UsageError if the device's engine lacks a part of the model: GPUs have no pair states.
-void check_device(const Device& device, const EncoderOptions& encoder);
+/// Throws UsageError, with the name `of`, if the device's engine lacks a part of the model.
+void check_device(const Device& device, const EncoderOptions& encoder, const std::string& of);
 
 /// A model for scoring.
 struct ScoringModel {

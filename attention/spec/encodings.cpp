@@ -83,8 +83,8 @@ constexpr std::array<Encoding, 15> kEncodings{{
     {.name = "grpe-walk",
      .formula = "grpe with scores + sum_t ((q_i.WQ[t] + k_j.WK[t]) / sqrt(d) + W[t]) r_ij[t], values + sum_t WV[t] "
                 "r_ij[t], input x_i + W p_i, p_i = r_ii; r_ij[t] = ((D^-1 A)^t)_ij, t = 1..k",
-     .source = "Park et al. 2022 with the relations of Ma et al. 2023 (GRIT), section 3.1; unlike in GRIT, layers do "
-               "not update a state per pair; the gate of --urpe is C[t_ij] + sum_t W[t] r_ij[t]",
+     .source = "Park et al. 2022 with the relations of Ma et al. 2023 (GRIT), section 3.1; unlike in GRIT, layers "
+               "update a state per pair only with --pair-state; the gate of --urpe is C[t_ij] + sum_t W[t] r_ij[t]",
      .parameters = "3 (T + E) C + k (4 C + H), k H more with --urpe",
      .cost = "grpe's + 3 k n^2 H per layer, k n^2 per molecule and pass",
      .use = "as grpe, if rings and branches matter; small molecules, many epochs",

@@ -34,6 +34,7 @@ TEST_F(Explain, AttributionsSumForEveryReadoutNormAndHead) {
       walk.encoder().readout = readout;
       walk.encoder().pair_paths = walk.encoder().pair_rings = post;
       walk.encoder().degree_scaler = true;
+      walk.encoder().pair_state = post ? 8 : 0;
       explained({save("run", walk)});
     }
 }

@@ -143,6 +143,9 @@ TEST(OptionConflicts, RejectsOptionsThatContradictTheStartingRun) {
   contradicts(grpe, "--readout", [](TrainOptions& o) { o.model.readout = Readout::sum; });
   contradicts(grpe, "--degree-scaler", [](TrainOptions& o) { o.model.degree_scaler = true; });
   contradicts(grpe, "--pair-state", [](TrainOptions& o) { o.model.pair_state = 8; }, {"pair-state"});
+  ModelConfig pairs = grpe;
+  pairs.encoder().pair_state = 8;
+  contradicts(pairs, "--pair-state", [](TrainOptions&) {}, {"pair-state"});
   contradicts(graphormer, "--path ", [](TrainOptions& o) { o.model.path_rule = PathRule::single; });
   contradicts(graphormer, "--path-hops", [](TrainOptions& o) { o.model.path_hops = 3; });
   EXPECT_EQ(problem([](TrainOptions& o) { o.model.path_hops = 5; }, {"path-hops"}, &graphormer), "");

@@ -65,7 +65,9 @@ TEST_F(TrainStart, PairStatesAreKeptByScoringAndByFrom) {
   const ShellResult first = train("t.csv -o R --pair-state 12 --width 16 --heads 2 --epochs 2 --seed 1" + walks +
                                   " --ffn 8 --no-blend --no-baselines");
   ASSERT_EQ(first.code, 0) << first.err;
-  EXPECT_NE(first.err.find("GRPE + pair states of 12, 3 layers"), std::string::npos) << first.err;
+  EXPECT_NE(first.err.find("GRPE + pair states of 12 numbers, 3 layers"), std::string::npos) << first.err;
+  EXPECT_NE(scratch.run(bin_dir(), "molgraph-info R").out.find("pair states of 12 numbers"), std::string::npos);
+  EXPECT_NE(scratch.read("R/report.html").find("pair states of 12 numbers"), std::string::npos);
   for (const char* threads : {"1", "3"}) {
     const std::string out = std::string("s") + threads + ".csv";
     ASSERT_EQ(scratch.run(bin_dir(), "molgraph-score -m R -i t.csv -o " + out + " --threads " + threads).code, 0);

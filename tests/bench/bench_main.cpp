@@ -214,7 +214,7 @@ void run(const Options& o) {
     std::vector<Case> chosen;
     for (const Case& c : cases())
       if (c.pair_state == 0 && (o.only.empty() || c.name == o.only)) chosen.push_back(c);
-    if (chosen.empty()) throw std::runtime_error("--only " + o.only + ": GPUs have no pair states");
+    if (chosen.empty()) throw std::runtime_error("--only " + o.only + " cannot be measured on a GPU");
     const std::vector<std::int64_t>& train = loaded.split.train;
     const GpuOptions options{o.gpu, o.batch_size, o.dropout, o.rounds, o.precision};
     return measure_gpu(options, chosen, loaded.set,

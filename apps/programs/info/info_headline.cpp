@@ -141,6 +141,8 @@ std::string size_of(const Json& card) {
       (card["model"] == "grpe" ? "GRPE" : "Graphormer") + std::string(e["gate"].get<bool>() ? " with URPE's gate" : "");
   text += ", " + counted(card["parameters"]) + " parameters, " + counted(e["layers"]) +
           (e["layers"] == 1 ? " layer x " : " layers x ") + counted(e["width"]);
+  if (const int numbers = e.value("pair_state", 0); numbers > 0)
+    text += ", pair states of " + std::to_string(numbers) + " numbers";
   if (card.contains("auxiliary_targets"))
     text += "; auxiliary targets " + list_of(card["auxiliary_targets"].get<std::vector<std::string>>());
   if (card.contains("refit")) text += "; retrained with the validation set";

@@ -172,7 +172,7 @@ void check_terms(const TrainOptions& o, const NamedFlags& named, const ModelConf
   const EncoderOptions& e = config.encoder();
   const RelationTerms& t = e.terms;
   const bool tables = t != RelationTerms{}, pairs = e.pair_state > 0;
-  const bool edges = t.edge_query || t.edge_key || t.edge_value || pairs;
+  const bool edges = t.edge_query || t.edge_key || t.edge_value;
   const bool topology = t.bias || t.topology_query || t.topology_key || t.topology_value || e.gate.enabled || pairs;
   const auto reject = [](bool is_given, const std::string& flag, const std::string& why) {
     if (is_given) reject_without_effect(flag, why);

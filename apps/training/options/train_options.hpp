@@ -225,7 +225,8 @@ std::vector<TrainOption> options_over(Options& o) {
        "input of the head: the virtual node, or the sum or mean over the atoms"},
       {"--degree-scaler", model, m.degree_scaler, "scale the output of attention by the atom's degree"},
       {"--pair-state", model, m.pair_state,
-       "width of the states of pairs of atoms, which each layer reads and changes; 0 = off; CPU only",
+       "numbers in the state of each pair of tokens (atoms and virtual node), which each layer reads and changes; "
+       "0 = no states; CPU only",
        WholeRange{0, kMaxPairState}},
       {"--published-classes", model, m.published_classes, "grpe: relation classes as in the published code"},
       {"--dropout", model, m.dropout, "dropout of the residual branches", RealRange{0, kMaxDropout}},

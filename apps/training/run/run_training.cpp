@@ -325,7 +325,6 @@ void train_folds(const TrainRun& run, const ResolvedRun& resolved, LoadedData& d
 /// Throws UsageError if this machine or this number of processes cannot train the model.
 void check_feasible(const TrainRun& run, const ResolvedRun& resolved) {
   const TrainOptions& o = resolved.options;
-  check_device(run.device, resolved.model.encoder());
   check_model_fits(model_plan(resolved.model), {o.model.frozen == Frozen::nothing, o.training.ema > 0,
                                                 o.training.backend == TrainingBackend::engine && !run.device.is_gpu()});
   const std::int64_t batch_size = resolved.trainer.batch_size;
@@ -354,6 +353,9 @@ void run_training(const TrainRun& requested) {
   torch::set_num_threads(thread_count(run.threads));
   check_compute(run);
   std::optional<StartingPoint> start = starting_point(run.options);
+  check_device(run.device,
+               start ? start->config.encoder() : EncoderOptions{.pair_state = run.options.model.pair_state},
+               "--device cuda");
   LoadedData data = load_run_data(run, start);
   if (run.options.model.from.empty()) {
     run.options.model.from = automatic_start(run.options, data);

@@ -49,7 +49,7 @@ std::shared_ptr<GraphModel> start_model(const ResolvedRun& resolved, const Molec
 
 std::string description(const ModelConfig& config, const GraphModel& model, std::uint64_t seed) {
   const EncoderOptions& e = config.encoder();
-  const std::string pairs = e.pair_state > 0 ? " + pair states of " + std::to_string(e.pair_state) : "";
+  const std::string pairs = e.pair_state > 0 ? " + pair states of " + std::to_string(e.pair_state) + " numbers" : "";
   return text("%s%s%s, %d layers x %d (FFN %d, %d heads), %s parameters; seed %llu",
               std::string(config.model.architecture->title).c_str(), e.gate.enabled ? " + URPE gate" : "",
               pairs.c_str(), e.layers, e.width, e.ffn, e.heads, with_thousands(model.specs().numbers()).c_str(),
