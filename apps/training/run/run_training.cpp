@@ -353,8 +353,7 @@ void run_training(const TrainRun& requested) {
   torch::set_num_threads(thread_count(run.threads));
   check_compute(run);
   std::optional<StartingPoint> start = starting_point(run.options);
-  check_device(run.device,
-               start ? start->config.encoder() : EncoderOptions{.pair_state = run.options.model.pair_state},
+  check_device(run.device, start ? start->config.encoder() : EncoderOptions{.pair_state = run.options.model.pair_state},
                "--device cuda");
   LoadedData data = load_run_data(run, start);
   if (run.options.model.from.empty()) {
