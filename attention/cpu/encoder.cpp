@@ -102,7 +102,8 @@ Attention Encoder::attention_of(std::size_t molecule, LayerState& state, bool vi
   g.v = g.k + shape_.inner_stride;
   if (!state.weight_bits.empty())
     g.keep = {state.weight_bits.data() + of.first_pair * shape_.heads / 8, scale_of(shape_.options.attention_dropout)};
-  if (keeps_activations()) g.softmax = sized(state.softmax, pack().pairs * shape_.heads) + of.first_pair * shape_.heads;
+  if (keeps_activations() || has_pair_states())
+    g.softmax = sized(state.softmax, pack().pairs * shape_.heads) + of.first_pair * shape_.heads;
   g.z = state.z.data() + (virtual_only ? molecule : of.first_token) * shape_.inner_stride;
   g.z_stride = shape_.inner_stride;
   if (shape_.steps > 0 && !virtual_only) {
@@ -203,18 +204,12 @@ void Encoder::attend(const EncoderWeights& weights, std::size_t k, const float* 
   const std::size_t tokens = pack().tokens, rows = rows_of(2 * k + 1);
   multiply(layer.qkv, x, tokens, sized(state.qkv, tokens * layer.qkv.forward.columns), &layer.output);
   sized(state.z, tokens * shape_.inner_stride);
-  const bool pairs = has_pair_states(), updates = pairs && k + 1 < layers_count_;
-  const float* bias = pairs ? pair_states_.bias(weights, pack(), k, terms_.bias()) : nullptr;
-  float* softmax = updates ? sized(state.softmax, pack().pairs * shape_.heads) : nullptr;
   for (std::size_t b = 0; b < pack().size(); ++b) {
     Attention g = attention_of(b, state, rows < tokens);
-    const std::size_t first = pack().molecules[b].first_pair * shape_.heads;
-    if (pairs) g.bias = bias + first, g.weights = pair_states_.weights(k) + first;
-    if (updates) g.softmax = softmax + first, g.scores = pair_states_.scores(k) + first;
+    if (has_pair_states()) pair_states_.fill(pack(), k, b, terms_.bias(), g);
     kernels_.attention(g);
+    if (has_pair_states()) pair_states_.step(weights, pack(), k, b, g);
   }
-  if (pairs) pair_states_.read(weights, pack(), k, rows < tokens, state.z.data());
-  if (updates) pair_states_.update(weights, pack(), k, softmax);
   const float* z = scale_by_degree(weights.at(weights.layout().layers[k].degree_scaler), rows, state);
   multiply(layer.output, z, rows, sized(branch_, rows * shape_.stride), &layer.linear1);
 }
@@ -251,7 +246,7 @@ void Encoder::forward(const EncoderWeights& weights, const PackInput& input, con
   const std::size_t last = 2 * layers_count_;
   arrange_walks();
   load_terms(weights, 0, true);
-  if (has_pair_states()) pair_states_.begin(weights, pack(), input_.walks, keeps_activations());
+  if (has_pair_states()) pair_states_.begin(weights, pack(), input_.walks, keeps_activations(), virtual_only_);
   keep_layer(kept, 0, post_ln ? stage(0).normed.data() : stage(0).sum.data());
   if (!post_ln) norm(weights, 0, stage(0).sum.data(), nullptr, {});
   for (std::size_t s = 0; s < last; ++s) {

@@ -99,10 +99,6 @@ void Encoder::attend_back(const EncoderWeights& weights, std::size_t k, const fl
   if (scaler != nullptr) scale_by_degree_back(scaler, rows, state, dz, flat + offsets.degree_scaler);
   float* dqkv = sized(dqkv_, tokens * layer.qkv.forward.columns);
   if (shape_.inner < shape_.inner_stride || virtual_only) std::fill_n(dqkv, tokens * layer.qkv.forward.columns, 0.0f);
-  PairStates::Slopes slopes{};
-  if (has_pair_states())
-    slopes =
-        pair_states_.read_back(weights, pack(), k, virtual_only, dz, state.softmax.data(), matrix_gradients_, flat);
   for (std::size_t b = 0; b < pack().size(); ++b) {
     const MoleculeRelations& of = pack().molecules[b];
     AttentionGradient d{.dz = dz + (virtual_only ? b : of.first_token) * shape_.inner_stride,
@@ -111,14 +107,11 @@ void Encoder::attend_back(const EncoderWeights& weights, std::size_t k, const fl
     d.dq = dqkv + of.first_token * layer.qkv.forward.columns;
     d.dk = d.dq + shape_.inner_stride;
     d.dv = d.dk + shape_.inner_stride;
-    if (has_pair_states()) {
-      const std::size_t first = of.first_pair * shape_.heads;
-      d.dbias = slopes.bias + first, d.dweights = slopes.weights + first;
-      if (slopes.scores != nullptr) d.dscores = slopes.scores + first, d.dsoftmax = slopes.softmax + first;
-    }
-    kernels_.attention_gradient(attention_of(b, state, virtual_only), d);
+    const Attention g = attention_of(b, state, virtual_only);
+    if (has_pair_states()) pair_states_.step_back(weights, pack(), k, b, g, matrix_gradients_, flat, d);
+    kernels_.attention_gradient(g, d);
+    if (has_pair_states()) pair_states_.finish_back(pack(), b, terms_.dbias());
   }
-  if (has_pair_states()) pair_states_.bias_back(weights, pack(), k, flat, terms_.dbias());
   linear_back(layer.qkv, offsets.qkv, tokens, half_input(2 * k), dqkv, dx, flat);
 }
 

@@ -10,54 +10,50 @@
 
 namespace molgraph::cpu {
 
-/// One thread's states for the current pack, between a forward pass and its backward pass. The attention of layer k
-/// uses bias(k), writes scores(k) and weights(k), and is followed by read() and update().
+/// One thread's states for the current pack, between a forward pass and its backward pass. In layer k, each molecule
+/// passes through fill(), the attention and step(); in the backward pass, from the last layer to the first, through
+/// step_back(), the attention's backward pass and finish_back().
 class PairStates {
  public:
   explicit PairStates(const EncoderShape& shape)
       : shape_(shape), kernels_(kernels()), layers_(static_cast<std::size_t>(shape.options.layers)) {}
 
   /// Sets the states before the first layer. `vectors`: PackPlaces::pair_walks() of EncoderShape::pair_vector columns.
-  /// `keep` keeps all layers for the backward pass.
-  void begin(const EncoderWeights& weights, const Pack& pack, const float* vectors, bool keep);
-  /// b_ij [pairs, H] of layer k: `term_bias` (null = 0) plus the states' part.
-  const float* bias(const EncoderWeights& weights, const Pack& pack, std::size_t k, const float* term_bias);
-  float* scores(std::size_t k) { return at(k).scores.data(); }
-  float* weights(std::size_t k) { return at(k).weights.data(); }
-  /// Adds the states' part to z [tokens, z_stride], or [molecules, z_stride] with `virtual_only`.
-  void read(const EncoderWeights& weights, const Pack& pack, std::size_t k, bool virtual_only, float* z);
-  /// Computes the states after layer k, which is not the last, from its scores and its softmax [pairs, H].
-  void update(const EncoderWeights& weights, const Pack& pack, std::size_t k, const float* softmax);
+  /// `keep` keeps all layers for the backward pass. With `virtual_only`, the only query of the last layer is the
+  /// virtual node.
+  void begin(const EncoderWeights& weights, const Pack& pack, const float* vectors, bool keep, bool virtual_only);
+  /// Sets the bias (the states' part plus `term_bias`; [pairs, H], null = 0) and where to store scores and weights.
+  void fill(const Pack& pack, std::size_t k, std::size_t molecule, const float* term_bias, Attention& attention);
+  /// Adds the states' part to `attention.z`, and computes the states after the layer.
+  void step(const EncoderWeights& weights, const Pack& pack, std::size_t k, std::size_t molecule,
+            const Attention& attention);
 
-  /// Gradients of a layer's attention that come from the states; [pairs, H].
-  struct Slopes {
-    const float *weights, *softmax, *scores;
-    float* bias;  ///< zeroed; to be set by the attention's backward pass
-  };
-  /// Backward pass of update() and read() of layer k, from the last layer to the first. Adds to the gradients in
-  /// `flat`; without `matrices`, not to those of update().
-  Slopes read_back(const EncoderWeights& weights, const Pack& pack, std::size_t k, bool virtual_only, const float* dz,
-                   const float* softmax, bool matrices, float* flat);
-  /// Backward pass of bias(), after that of the attention. Adds the gradient of `term_bias` to `dterm_bias` (may be
-  /// null).
-  void bias_back(const EncoderWeights& weights, const Pack& pack, std::size_t k, float* flat, float* dterm_bias);
+  /// Backward pass of step(), from `gradient.dz`. Sets the gradients of weights, softmax, scores and (zero) bias in
+  /// `gradient`, and adds to those in `flat`; without `matrices`, only to those of the values.
+  void step_back(const EncoderWeights& weights, const Pack& pack, std::size_t k, std::size_t molecule,
+                 const Attention& attention, bool matrices, float* flat, AttentionGradient& gradient);
+  /// Adds the bias' gradient to that of the term bias ([pairs, H]; null = none), after the attention's backward pass.
+  void finish_back(const Pack& pack, std::size_t molecule, float* dterm_bias) const;
   /// Backward pass of begin(), after layer 0.
-  void begin_back(const EncoderWeights& weights, const Pack& pack, const float* vectors, float* flat) const;
+  void begin_back(const EncoderWeights& weights, const Pack& pack, const float* vectors, float* flat);
 
  private:
   struct Layer {
     AlignedVector<float> e, scores, weights, read;
   };
-  Layer& at(std::size_t k) { return layers_[keep_ ? k : k % 2]; }
-  PairRead read_of(const EncoderWeights& weights, const Pack& pack, std::size_t k, std::size_t molecule,
-                   bool virtual_only);
+  Layer& at(std::size_t k) { return layers_[keep_ ? k : 0]; }
+  /// Queries of layer k, 0 after the last layer.
+  std::size_t queries(std::size_t k, std::size_t tokens) const;
+  PairStart start_of(const EncoderWeights& weights, const Pack& pack, std::size_t molecule, const float* vectors);
+  PairLayer layer_of(const EncoderWeights& weights, const Pack& pack, std::size_t k, std::size_t molecule,
+                     const Attention& attention);
 
   const EncoderShape& shape_;
   const Kernels& kernels_;
   std::vector<Layer> layers_;
-  bool keep_ = false;
-  AlignedVector<float> bias_, features_, scratch_;
-  AlignedVector<float> de_, dweights_, dsoftmax_, dscores_, dbias_, dfeatures_;  // backward
+  bool keep_ = false, virtual_only_ = false;
+  AlignedVector<float> bias_, rows_, scratch_;
+  AlignedVector<float> de_, dbias_, dweights_, dsoftmax_, dscores_, dvector_;  // backward
 };
 
 }  // namespace molgraph::cpu

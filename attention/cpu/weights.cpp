@@ -57,6 +57,12 @@ void pack(const float* flat, const LinearOffsets& offsets, bool training, Precis
   pack(transposed.data(), offsets.out_stride, offsets.in_stride, precision, linear.backward);
 }
 
+void transpose(const float* matrix, std::size_t rows, std::size_t columns, AlignedVector<float>& transposed) {
+  transposed.resize(rows * columns);
+  for (std::size_t r = 0; r < rows; ++r)
+    for (std::size_t c = 0; c < columns; ++c) transposed[c * rows + r] = matrix[r * columns + c];
+}
+
 }  // namespace
 
 EncoderShape::EncoderShape(const ModelPlan& plan)
@@ -193,18 +199,17 @@ void FlatLayout::pair_states(const Source& from, const std::string& prefix, Laye
   if (shape.pair_state == 0) return;
   const auto heads = static_cast<std::size_t>(shape.options.heads),
              width = static_cast<std::size_t>(shape.options.pair_state);
-  layer.pair_bias = place(from.parameters.at(prefix + "bias"), shape.pair_state * shape.heads, steps(heads, 1),
-                          steps(width, shape.heads));
+  layer.pair_bias = place(from.parameters.at(prefix + "bias"), shape.heads * shape.pair_state,
+                          steps(heads, shape.pair_state), steps(width, 1));
   layer.pair_value = place(from.parameters.at(prefix + "value"), shape.pair_state * shape.inner,
                            steps(width, shape.inner), head_innermost(shape));
   const ParameterSpec* update = from.parameters.find(prefix + "update");
   if (update == nullptr) return;                    // the last layer
   std::vector<std::size_t> rows = steps(heads, 1);  // scores, then weights, each with padded heads
   for (const std::size_t row : steps(heads, 1)) rows.push_back(shape.heads + row);
-  LinearOffsets& to = layer.pair_update;
-  to = {.in = 2 * shape.heads, .in_stride = 2 * shape.heads, .out_stride = shape.pair_state};
-  to.weight = place(*update, to.in * to.out_stride, scaled(rows, to.out_stride), steps(width, 1));
-  to.bias = place(from.parameters.at(prefix + "update_bias"), to.out_stride, {0}, steps(width, 1));
+  layer.pair_update =
+      place(*update, 2 * shape.heads * shape.pair_state, scaled(rows, shape.pair_state), steps(width, 1));
+  layer.pair_update_bias = place(from.parameters.at(prefix + "update_bias"), shape.pair_state, {0}, steps(width, 1));
 }
 
 FlatLayout::FlatLayout(const EncoderShape& shape, const ParameterList& parameters) {
@@ -285,8 +290,10 @@ void EncoderWeights::assign(const TensorLookup& tensors, bool training, int thre
     pack(flat_.data(), offsets.output, training, precision, layers_[k].output);
     pack(flat_.data(), offsets.linear1, training, precision, layers_[k].linear1);
     pack(flat_.data(), offsets.linear2, training, precision, layers_[k].linear2);
-    if (offsets.pair_update.in > 0)  // its sums are short, so bf16 would not be faster
-      pack(flat_.data(), offsets.pair_update, training, Precision::fp32, layers_[k].pair_update);
+    if (offsets.pair_bias != kNone)
+      transpose(at(offsets.pair_bias), shape_.heads, shape_.pair_state, layers_[k].pair_bias);
+    if (offsets.pair_update != kNone && training)
+      transpose(at(offsets.pair_update), 2 * shape_.heads, shape_.pair_state, layers_[k].pair_update);
   });
 }
 

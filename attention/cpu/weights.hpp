@@ -55,11 +55,11 @@ struct LinearOffsets {
   std::size_t weight = 0, bias = 0, in = 0, in_stride = 0, out_stride = 0;
 };
 struct LayerOffsets {
-  std::size_t attention_norm = 0, ffn_norm = 0;       ///< weight, then bias, [stride] each
-  LinearOffsets qkv, output, linear1, linear2;        ///< qkv: three blocks of inner_stride columns
-  std::size_t degree_scaler = kNone;                  ///< a, then b, [inner_stride] each
-  std::size_t pair_bias = kNone, pair_value = kNone;  ///< of pair states [S, H], [S, d*H]
-  LinearOffsets pair_update;                          ///< [2H, S]; in = 0 in the last layer
+  std::size_t attention_norm = 0, ffn_norm = 0;               ///< weight, then bias, [stride] each
+  LinearOffsets qkv, output, linear1, linear2;                ///< qkv: three blocks of inner_stride columns
+  std::size_t degree_scaler = kNone;                          ///< a, then b, [inner_stride] each
+  std::size_t pair_bias = kNone, pair_value = kNone;          ///< of pair states [H, S], [S, d*H]
+  std::size_t pair_update = kNone, pair_update_bias = kNone;  ///< [2H, S], [S]; kNone in the last layer
   TableSet own;
 };
 
@@ -131,7 +131,8 @@ struct PackedLinear {
   const float* bias = nullptr;
 };
 struct PackedLayer {
-  PackedLinear qkv, output, linear1, linear2, pair_update;
+  PackedLinear qkv, output, linear1, linear2;
+  AlignedVector<float> pair_bias, pair_update;  ///< transposed: [S, H], [S, 2H]
 };
 
 /// All arrays derived from one state of the parameters.

@@ -41,12 +41,10 @@ const Kernels& table() {
                                arrange_walks,
                                attention,
                                attention_gradient,
-                               pair_bias,
-                               pair_bias_gradient,
-                               pair_values,
-                               pair_values_gradient,
-                               pair_features,
-                               pair_features_gradient,
+                               pair_start,
+                               pair_start_gradient,
+                               pair_layer,
+                               pair_layer_gradient,
                                channel_bits,
                                head_bits};
   return kernels;

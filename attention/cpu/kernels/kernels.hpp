@@ -111,23 +111,60 @@ struct AttentionGradient {
   float *dwalk_query = nullptr, *dwalk_key = nullptr, *dwalk_value = nullptr;  ///< [K, d*H]
 };
 
-/// The part of z that comes from the states of a molecule's pairs: z_i += sum over s of (sum_j w_ij e_ij[s]) value[s].
-struct PairRead {
+/// The states of one molecule's pairs (spec/pair_states.hpp) before the first layer, e_ij = rows[m] + sum over t of
+/// r_ij[t] vector_weight[t], and their part of the first layer's bias.
+struct PairStart {
+  std::size_t tokens = 0, queries = 0, heads = 0;            ///< as in Attention of the first layer
+  std::size_t width = 0;                                     ///< S, a multiple of kBlock
+  const std::uint16_t* relation = nullptr;                   ///< [n*n]
+  const float* rows = nullptr;                               ///< [M, S]
+  std::size_t columns = 0;                                   ///< K, columns of r_ij
+  const float *vectors = nullptr, *vector_weight = nullptr;  ///< [K, n j, n i], [K, S]
+  float* e = nullptr;                                        ///< [n*n, S]; the rows of the queries are overwritten
+  const float* bias_weight = nullptr;                        ///< [S, H]
+  float* bias = nullptr;                                     ///< [n*n, H]; as e
+  float* scratch = nullptr;                                  ///< [n, padded K]
+};
+/// `de` is the gradient of e without the part of the bias, which is added to it. All other gradients are added to.
+struct PairStartGradient {
+  const float* dbias = nullptr;                                                ///< [n*n, H]
+  const float* bias_weight = nullptr;                                          ///< [H, S]
+  float* de = nullptr;                                                         ///< [n*n, S]
+  float *drows = nullptr, *dvector_weight = nullptr, *dbias_weight = nullptr;  ///< [M, S], [padded K, S], [H, S]
+};
+
+/// What a layer reads from the states of one molecule's pairs after its attention, the states of the next layer, and
+/// their part of its bias, with features_ij = (bounded(s_ij), kPairWeight a_ij):
+///     z_i += sum over s of (sum_j w_ij e_ij[s]) value[s]
+///     next_ij = e_ij + features_ij update + update_bias,  next_bias_ij = next_ij next_bias_weight
+struct PairLayer {
   std::size_t tokens = 0, queries = 0, heads = 0, head_width = 0;  ///< as in Attention
+  std::size_t next_queries = 0;                                    ///< of the next layer; 0 = this is the last layer
   std::size_t width = 0;                                           ///< S, a multiple of kBlock
   const float* e = nullptr;                                        ///< [n*n, S]
-  const float* weights = nullptr;                                  ///< [n*n, H] w_ij
-  const float* value = nullptr;                                    ///< [S, d*H]
+  const float *weights = nullptr, *scores = nullptr, *softmax = nullptr;  ///< [n*n, H] w_ij, s_ij, a_ij
+  const float* value = nullptr;                                           ///< [S, d*H]
   float* read = nullptr;  ///< [queries, S, H] sum_j w_ij e_ij: output of the forward pass, input of the backward pass
   float* z = nullptr;
   std::size_t z_stride = 0;
+  const float *update = nullptr, *update_bias = nullptr;  ///< [2H, S], [S]
+  float* next = nullptr;                                  ///< [n*n, S]; may be e in the forward pass
+  const float* next_bias_weight = nullptr;                ///< [S, H]
+  float* next_bias = nullptr;                             ///< [n*n, H]
+  float* scratch = nullptr;                               ///< [n, 2H]; for the backward pass 2 [n, 2H] + 2 [S, H]
 };
-struct PairReadGradient {
+/// Gradients of PairLayer. Those of weights are added to; `dupdate` may be null, then those of the update and of the
+/// next layer's bias are not needed.
+struct PairLayerGradient {
   const float* dz = nullptr;
   std::size_t dz_stride = 0;
-  float* dweights = nullptr;               ///< [n*n, H]; the rows of the queries are overwritten
-  float *de = nullptr, *dvalue = nullptr;  ///< [n*n, S], [S, d*H]; added to
-  float* scratch = nullptr;                ///< [2, S, H]
+  float* de = nullptr;                      ///< [n*n, S] before: of next without the part of its bias; after: of e
+  const float* dnext_bias = nullptr;        ///< [n*n, H]
+  const float* next_bias_weight = nullptr;  ///< [H, S]
+  const float* update = nullptr;            ///< [S, 2H]
+  float *dweights = nullptr, *dscores = nullptr, *dsoftmax = nullptr;  ///< [n*n, H]; overwritten
+  float *dvalue = nullptr, *dnext_bias_weight = nullptr;               ///< [S, d*H], [H, S]
+  float *dupdate = nullptr, *dupdate_bias = nullptr;                   ///< [2H, S], [S]
 };
 
 struct Kernels {
@@ -161,18 +198,10 @@ struct Kernels {
                         float* out);
   void (*attention)(const Attention&);
   void (*attention_gradient)(const Attention&, const AttentionGradient&);
-  /// bias [pairs, H] += e [pairs, S] * weight [S, H]. The gradient adds to de and dweight; its `scratch` is [S, H].
-  void (*pair_bias)(const float* e, std::size_t pairs, std::size_t width, const float* weight, std::size_t heads,
-                    float* bias);
-  void (*pair_bias_gradient)(const float* e, std::size_t pairs, std::size_t width, const float* weight,
-                             std::size_t heads, const float* dbias, float* scratch, float* de, float* dweight);
-  void (*pair_values)(const PairRead&);
-  void (*pair_values_gradient)(const PairRead&, const PairReadGradient&);
-  /// features [pairs, 2H] = bounded(scores), kPairWeight * softmax (spec/pair_states.hpp); both [pairs, H]
-  void (*pair_features)(const float* scores, const float* softmax, std::size_t pairs, std::size_t heads,
-                        float* features);
-  void (*pair_features_gradient)(const float* scores, const float* dfeatures, std::size_t pairs, std::size_t heads,
-                                 float* dscores, float* dsoftmax);
+  void (*pair_start)(const PairStart&);
+  void (*pair_start_gradient)(const PairStart&, const PairStartGradient&);
+  void (*pair_layer)(const PairLayer&);
+  void (*pair_layer_gradient)(const PairLayer&, const PairLayerGradient&);
   /// Kept elements (draw >= threshold) of draws [rows, width] as bits [rows, stride/8].
   void (*channel_bits)(const std::uint16_t* draws, std::uint32_t threshold, std::size_t rows, std::size_t width,
                        std::size_t stride, std::uint8_t* bits);
