@@ -76,7 +76,6 @@ void PairStates::begin(const EncoderWeights& weights, const Pack& pack, const fl
 void PairStates::begin_back(const EncoderWeights& weights, const Pack& pack, const float* vectors, float* flat) {
   const FlatLayout& layout = weights.layout();
   const std::size_t width = shape_.pair_state, bias = layout.layers[0].pair_bias;
-  float* dvector = zeroed(dvector_, padded(shape_.pair_vector) * width);
   for (std::size_t b = 0; b < pack.size(); ++b) {
     const MoleculeRelations& of = pack.molecules[b];
     const PairStart g = start_of(weights, pack, b, vectors);
@@ -85,14 +84,13 @@ void PairStates::begin_back(const EncoderWeights& weights, const Pack& pack, con
                                      .bias_weight = weights.at(bias),
                                      .de = de_.data() + of.first_pair * width,
                                      .drows = drows,
-                                     .dvector_weight = dvector,
+                                     .dvector_weight = g.columns > 0 ? flat + layout.pair_vector : nullptr,
                                      .dbias_weight = flat + bias});
     for (std::size_t m = 0; m < of.count(); ++m) {
       add(drows + m * width, flat + layout.pair_topology + of.topology[m] * width, width);
       add(drows + m * width, flat + layout.pair_edge + of.edge[m] * width, width);
     }
   }
-  if (shape_.pair_vector > 0) add(dvector, flat + layout.pair_vector, shape_.pair_vector * width);
 }
 
 void PairStates::fill(const Pack& pack, std::size_t k, std::size_t molecule, const float* term_bias,

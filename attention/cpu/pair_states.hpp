@@ -53,7 +53,7 @@ class PairStates {
   std::vector<Layer> layers_;
   bool keep_ = false, virtual_only_ = false;
   AlignedVector<float> bias_, rows_, scratch_;
-  AlignedVector<float> de_, dbias_, dweights_, dsoftmax_, dscores_, dvector_;  // backward
+  AlignedVector<float> de_, dbias_, dweights_, dsoftmax_, dscores_;  // backward
 };
 
 }  // namespace molgraph::cpu

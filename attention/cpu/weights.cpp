@@ -57,10 +57,13 @@ void pack(const float* flat, const LinearOffsets& offsets, bool training, Precis
   pack(transposed.data(), offsets.out_stride, offsets.in_stride, precision, linear.backward);
 }
 
-void transpose(const float* matrix, std::size_t rows, std::size_t columns, AlignedVector<float>& transposed) {
+// [rows, columns] -> [columns/group, rows, group].
+void transpose(const float* matrix, std::size_t rows, std::size_t columns, std::size_t group,
+               AlignedVector<float>& transposed) {
   transposed.resize(rows * columns);
   for (std::size_t r = 0; r < rows; ++r)
-    for (std::size_t c = 0; c < columns; ++c) transposed[c * rows + r] = matrix[r * columns + c];
+    for (std::size_t c = 0; c < columns; ++c)
+      transposed[(c / group * rows + r) * group + c % group] = matrix[r * columns + c];
 }
 
 }  // namespace
@@ -73,7 +76,7 @@ EncoderShape::EncoderShape(const ModelPlan& plan)
       inner_stride(padded(inner)), width(static_cast<std::size_t>(options.width)), stride(padded(width)),
       ffn(static_cast<std::size_t>(options.ffn)), ffn_stride(padded(ffn)),
       steps(has_walk_rows(options.terms) ? static_cast<std::size_t>(options.pair_vector().size()) : 0),
-      pair_state(padded(static_cast<std::size_t>(options.pair_state))),
+      pair_state(padded(static_cast<std::size_t>(options.pair_state))), pair_group(kernels().states_at_once(heads)),
       pair_vector(
           pair_state > 0 && weights_pair_vectors(options) ? static_cast<std::size_t>(options.pair_vector().size()) : 0),
       scale(score_scale<float>(static_cast<int>(head_width), options.score_terms)) {
@@ -187,7 +190,7 @@ void FlatLayout::first_pair_states(const Source& from) {
   const auto table = [&](const char* name) {
     const ParameterSpec& spec = from.parameters.at(std::string("encoder.pair_states.") + name);
     const auto rows = static_cast<std::size_t>(spec.shape[0]);
-    return place(spec, rows * width, steps(rows, width), steps(static_cast<std::size_t>(spec.shape[1]), 1));
+    return place(spec, padded(rows) * width, steps(rows, width), steps(static_cast<std::size_t>(spec.shape[1]), 1));
   };
   pair_topology = table("topology");
   pair_edge = table("edge");
@@ -201,8 +204,11 @@ void FlatLayout::pair_states(const Source& from, const std::string& prefix, Laye
              width = static_cast<std::size_t>(shape.options.pair_state);
   layer.pair_bias = place(from.parameters.at(prefix + "bias"), shape.heads * shape.pair_state,
                           steps(heads, shape.pair_state), steps(width, 1));
-  layer.pair_value = place(from.parameters.at(prefix + "value"), shape.pair_state * shape.inner,
-                           steps(width, shape.inner), head_innermost(shape));
+  std::vector<std::size_t> states(width);
+  for (std::size_t s = 0; s < width; ++s)
+    states[s] = s / shape.pair_group * shape.pair_group * shape.inner + s % shape.pair_group;
+  layer.pair_value = place(from.parameters.at(prefix + "value"), shape.pair_state * shape.inner, std::move(states),
+                           scaled(head_innermost(shape), shape.pair_group));
   const ParameterSpec* update = from.parameters.find(prefix + "update");
   if (update == nullptr) return;                    // the last layer
   std::vector<std::size_t> rows = steps(heads, 1);  // scores, then weights, each with padded heads
@@ -291,9 +297,9 @@ void EncoderWeights::assign(const TensorLookup& tensors, bool training, int thre
     pack(flat_.data(), offsets.linear1, training, precision, layers_[k].linear1);
     pack(flat_.data(), offsets.linear2, training, precision, layers_[k].linear2);
     if (offsets.pair_bias != kNone)
-      transpose(at(offsets.pair_bias), shape_.heads, shape_.pair_state, layers_[k].pair_bias);
+      transpose(at(offsets.pair_bias), shape_.heads, shape_.pair_state, shape_.pair_group, layers_[k].pair_bias);
     if (offsets.pair_update != kNone && training)
-      transpose(at(offsets.pair_update), 2 * shape_.heads, shape_.pair_state, layers_[k].pair_update);
+      transpose(at(offsets.pair_update), 2 * shape_.heads, shape_.pair_state, 1, layers_[k].pair_update);
   });
 }
 

@@ -29,6 +29,7 @@ struct EncoderShape {
   std::size_t ffn, ffn_stride;
   std::size_t steps;        ///< columns of the pairs' vectors that weight walk rows; 0 = no table has walk rows
   std::size_t pair_state;   ///< width of the pairs' states, padded; 0 = none
+  std::size_t pair_group;   ///< G, Kernels::states_at_once()
   std::size_t pair_vector;  ///< columns of the pairs' vectors that the first states contain
   float scale;              ///< alpha
 };
@@ -58,7 +59,7 @@ struct LayerOffsets {
   std::size_t attention_norm = 0, ffn_norm = 0;               ///< weight, then bias, [stride] each
   LinearOffsets qkv, output, linear1, linear2;                ///< qkv: three blocks of inner_stride columns
   std::size_t degree_scaler = kNone;                          ///< a, then b, [inner_stride] each
-  std::size_t pair_bias = kNone, pair_value = kNone;          ///< of pair states [H, S], [S, d*H]
+  std::size_t pair_bias = kNone, pair_value = kNone;          ///< of pair states [H, S], [S/G, d*H, G]
   std::size_t pair_update = kNone, pair_update_bias = kNone;  ///< [2H, S], [S]; kNone in the last layer
   TableSet own;
 };
@@ -132,7 +133,7 @@ struct PackedLinear {
 };
 struct PackedLayer {
   PackedLinear qkv, output, linear1, linear2;
-  AlignedVector<float> pair_bias, pair_update;  ///< transposed: [S, H], [S, 2H]
+  AlignedVector<float> pair_bias, pair_update;  ///< transposed: [S/G, H, G], [S, 2H]
 };
 
 /// All arrays derived from one state of the parameters.

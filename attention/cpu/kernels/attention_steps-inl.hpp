@@ -48,7 +48,9 @@ struct TwoRows {
   // scalars() broadcasts an element of each row to all its lanes in one load. For this, the lanes of the two rows
   // alternate. interleaved() converts to this order, deinterleaved() back.
   static HWY_INLINE Vec scalars(const float* p) {
-    return Vec{_mm512_broadcast_f32x2(_mm_castsi128_ps(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p))))};
+    double both;  // vbroadcastsd is a load; vbroadcastf32x2 would also need the port of a multiplication
+    std::memcpy(&both, p, sizeof(both));
+    return Vec{_mm512_castpd_ps(_mm512_set1_pd(both))};
   }
   static HWY_INLINE Vec interleaved(Vec v) {
     const __m512i order = _mm512_setr_epi32(0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15);

@@ -41,6 +41,7 @@ const Kernels& table() {
                                arrange_walks,
                                attention,
                                attention_gradient,
+                               states_at_once,
                                pair_start,
                                pair_start_gradient,
                                pair_layer,

@@ -119,9 +119,9 @@ struct PairStart {
   const std::uint16_t* relation = nullptr;                   ///< [n*n]
   const float* rows = nullptr;                               ///< [M, S]
   std::size_t columns = 0;                                   ///< K, columns of r_ij
-  const float *vectors = nullptr, *vector_weight = nullptr;  ///< [K, n j, n i], [K, S]
+  const float *vectors = nullptr, *vector_weight = nullptr;  ///< [K, n j, n i], [padded K, S]
   float* e = nullptr;                                        ///< [n*n, S]; the rows of the queries are overwritten
-  const float* bias_weight = nullptr;                        ///< [S, H]
+  const float* bias_weight = nullptr;                        ///< [S/G, H, G]
   float* bias = nullptr;                                     ///< [n*n, H]; as e
   float* scratch = nullptr;                                  ///< [n, padded K]
 };
@@ -137,19 +137,20 @@ struct PairStartGradient {
 /// their part of its bias, with features_ij = (bounded(s_ij), kPairWeight a_ij):
 ///     z_i += sum over s of (sum_j w_ij e_ij[s]) value[s]
 ///     next_ij = e_ij + features_ij update + update_bias,  next_bias_ij = next_ij next_bias_weight
+/// Arrays with a number per state and head contain G = Kernels::states_at_once(H) states next to each other.
 struct PairLayer {
   std::size_t tokens = 0, queries = 0, heads = 0, head_width = 0;  ///< as in Attention
   std::size_t next_queries = 0;                                    ///< of the next layer; 0 = this is the last layer
   std::size_t width = 0;                                           ///< S, a multiple of kBlock
   const float* e = nullptr;                                        ///< [n*n, S]
   const float *weights = nullptr, *scores = nullptr, *softmax = nullptr;  ///< [n*n, H] w_ij, s_ij, a_ij
-  const float* value = nullptr;                                           ///< [S, d*H]
-  float* read = nullptr;  ///< [queries, S, H] sum_j w_ij e_ij: output of the forward pass, input of the backward pass
+  const float* value = nullptr;                                           ///< [S/G, d*H, G]
+  float* read = nullptr;  ///< [queries, S/G, H, G] sum_j w_ij e_ij: output of pair_layer, input of its gradient
   float* z = nullptr;
   std::size_t z_stride = 0;
   const float *update = nullptr, *update_bias = nullptr;  ///< [2H, S], [S]
   float* next = nullptr;                                  ///< [n*n, S]; may be e in the forward pass
-  const float* next_bias_weight = nullptr;                ///< [S, H]
+  const float* next_bias_weight = nullptr;                ///< [S/G, H, G]
   float* next_bias = nullptr;                             ///< [n*n, H]
   float* scratch = nullptr;                               ///< [n, 2H]; for the backward pass 2 [n, 2H] + 2 [S, H]
 };
@@ -163,7 +164,7 @@ struct PairLayerGradient {
   const float* next_bias_weight = nullptr;  ///< [H, S]
   const float* update = nullptr;            ///< [S, 2H]
   float *dweights = nullptr, *dscores = nullptr, *dsoftmax = nullptr;  ///< [n*n, H]; overwritten
-  float *dvalue = nullptr, *dnext_bias_weight = nullptr;               ///< [S, d*H], [H, S]
+  float *dvalue = nullptr, *dnext_bias_weight = nullptr;               ///< [S/G, d*H, G], [H, S]
   float *dupdate = nullptr, *dupdate_bias = nullptr;                   ///< [2H, S], [S]
 };
 
@@ -198,6 +199,8 @@ struct Kernels {
                         float* out);
   void (*attention)(const Attention&);
   void (*attention_gradient)(const Attention&, const AttentionGradient&);
+  /// G, the number of states whose H heads fit into a vector: 1 or 2. See PairLayer.
+  std::size_t (*states_at_once)(std::size_t heads);
   void (*pair_start)(const PairStart&);
   void (*pair_start_gradient)(const PairStart&, const PairStartGradient&);
   void (*pair_layer)(const PairLayer&);

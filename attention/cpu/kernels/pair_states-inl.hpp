@@ -1,6 +1,9 @@
 // States of pairs (spec/pair_states.hpp): their first values, what a layer reads from them and adds to them, and the
 // gradients. One query i at a time: the n states (i, j) stay in the first-level cache until the next layer's bias is
 // computed from them. States e [n*n, S], S a multiple of kBlock; per-head values [n*n, H].
+//
+// Arrays with a value per state and head contain G = states_at_once() states next to each other, [S/G, ..., H, G], so
+// that a vector of 16 lanes is full with 8 heads too.
 #if defined(MOLGRAPH_CPU_PAIR_STATES_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef MOLGRAPH_CPU_PAIR_STATES_INL
 #undef MOLGRAPH_CPU_PAIR_STATES_INL
@@ -15,11 +18,154 @@
 HWY_BEFORE_NAMESPACE();
 namespace molgraph::cpu::HWY_NAMESPACE {
 
-using HeadVec = hn::Vec<FewHeads>;
-inline constexpr std::size_t kHeadLanes = hn::MaxLanes(FewHeads());
+struct OneState {
+  static constexpr std::size_t kStates = 1;
+  static HWY_INLINE Vec states(const float* p) { return hn::Set(Tag(), *p); }
+  static HWY_INLINE Vec heads(const float* p) { return hn::LoadU(Tag(), p); }
+  static HWY_INLINE void store(Vec v, float* heads) { hn::StoreU(v, Tag(), heads); }
+  static HWY_INLINE void add(Vec v, float* p) { store(hn::Add(v, heads(p)), p); }
+};
 
-// y [R, columns] (+)= x [R, depth] * w [depth, columns], for the lanes of D from `column` on.
-template <class D, bool kAdd>
+#if HWY_TARGET <= HWY_AVX3
+// 16 lanes, 8 heads: lanes 2h and 2h + 1 belong to head h and to two consecutive states.
+struct TwoStates {
+  static constexpr std::size_t kStates = 2;
+  using Half = hn::Half<Tag>;
+  static HWY_INLINE Vec states(const float* p) { return TwoRows::scalars(p); }
+  static HWY_INLINE Vec heads(const float* p) {
+    const __m512i order = _mm512_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7);
+    return Vec{_mm512_permutexvar_ps(order, _mm512_castps256_ps512(_mm256_loadu_ps(p)))};
+  }
+  static HWY_INLINE hn::Vec<Half> sum(Vec v) {
+    const Vec ordered = TwoRows::deinterleaved(v);
+    return hn::Add(hn::LowerHalf(Half(), ordered), hn::UpperHalf(Half(), ordered));
+  }
+  static HWY_INLINE void store(Vec v, float* heads) { hn::StoreU(sum(v), Half(), heads); }
+  static HWY_INLINE void add(Vec v, float* heads) {
+    hn::StoreU(hn::Add(sum(v), hn::LoadU(Half(), heads)), Half(), heads);
+  }
+};
+#endif
+
+std::size_t states_at_once([[maybe_unused]] std::size_t heads) {
+#if HWY_TARGET <= HWY_AVX3
+  if (heads == kLanes / 2) return TwoStates::kStates;
+#endif
+  return OneState::kStates;
+}
+
+// y [R, H] = e [R, S] * w [S/G, H, G], for the lanes from `lane` on.
+template <class P>
+struct ToHeads {
+  const float *e, *w;
+  std::size_t width, heads, lane;
+  float* y;
+  template <int R>
+  HWY_NOINLINE void run(std::size_t first) const {
+    Vec sum[R];
+    const float* row = e + first * width;
+#pragma GCC unroll 10
+    for (int r = 0; r < R; ++r) sum[r] = hn::Zero(Tag());
+    for (std::size_t s = 0; s < width; s += P::kStates) {
+      const Vec weight = hn::LoadU(Tag(), w + s * heads + lane);
+#pragma GCC unroll 10
+      for (int r = 0; r < R; ++r)
+        sum[r] = hn::MulAdd(P::states(row + static_cast<std::size_t>(r) * width + s), weight, sum[r]);
+    }
+#pragma GCC unroll 10
+    for (int r = 0; r < R; ++r) P::store(sum[r], y + (first + static_cast<std::size_t>(r)) * heads + lane / P::kStates);
+  }
+};
+
+template <class P>
+HWY_INLINE void to_heads(const float* e, std::size_t rows, std::size_t width, const float* w, std::size_t heads,
+                         float* y) {
+  for (std::size_t lane = 0; lane < heads * P::kStates; lane += kLanes)
+    in_parts(rows, ToHeads<P>{e, w, width, heads, lane, y});
+}
+
+// out [S/G, H, G] = e [rows, S]^T * y [rows, H].
+template <class P>
+HWY_NOINLINE void sums_by_head(const float* HWY_RESTRICT e, const float* HWY_RESTRICT y, std::size_t rows,
+                               std::size_t width, std::size_t heads, float* HWY_RESTRICT out) {
+  constexpr int kAtOnce = 8;
+  for (std::size_t lane = 0; lane < heads * P::kStates; lane += kLanes)
+    for (std::size_t first = 0; first < width; first += kAtOnce * P::kStates) {
+      Vec sum[kAtOnce];
+#pragma GCC unroll 8
+      for (int u = 0; u < kAtOnce; ++u) sum[u] = hn::Zero(Tag());
+      for (std::size_t r = 0; r < rows; ++r) {
+        const Vec factor = P::heads(y + r * heads + lane / P::kStates);
+        const float* row = e + r * width + first;
+#pragma GCC unroll 8
+        for (int u = 0; u < kAtOnce; ++u)
+          sum[u] = hn::MulAdd(P::states(row + static_cast<std::size_t>(u) * P::kStates), factor, sum[u]);
+      }
+#pragma GCC unroll 8
+      for (int u = 0; u < kAtOnce; ++u)
+        hn::StoreU(sum[u], Tag(), out + (first + static_cast<std::size_t>(u) * P::kStates) * heads + lane);
+    }
+}
+
+// z [U, H] += sum over s of read[s] * value[s, U]; read [S/G, H, G], value [S/G, d, H, G].
+template <class P>
+struct ReadValues {
+  const float *read, *value;
+  std::size_t width, head_width, heads, lane;
+  float* z;
+  template <int U>
+  HWY_NOINLINE void run(std::size_t first) const {
+    Vec sum[U];
+#pragma GCC unroll 10
+    for (int u = 0; u < U; ++u) sum[u] = hn::Zero(Tag());
+    for (std::size_t s = 0; s < width; s += P::kStates) {
+      const Vec factor = hn::LoadU(Tag(), read + s * heads + lane);
+      const float* row = value + (s * head_width + first * P::kStates) * heads + lane;
+#pragma GCC unroll 10
+      for (int u = 0; u < U; ++u)
+        sum[u] = hn::MulAdd(factor, hn::LoadU(Tag(), row + static_cast<std::size_t>(u) * P::kStates * heads), sum[u]);
+    }
+#pragma GCC unroll 10
+    for (int u = 0; u < U; ++u) P::add(sum[u], z + (first + static_cast<std::size_t>(u)) * heads + lane / P::kStates);
+  }
+};
+
+// dread[s] += sum over U of dz[U] * value[s, U];  dvalue[s, U] += read[s] * dz[U].
+template <class P>
+struct ReadValuesBack {
+  const float *read, *value, *dz;
+  std::size_t width, head_width, heads, lane;
+  float *dread, *dvalue;
+  template <int U>
+  HWY_NOINLINE void run(std::size_t first) const {
+    Vec slope[U];
+#pragma GCC unroll 10
+    for (int u = 0; u < U; ++u)
+      slope[u] = P::heads(dz + (first + static_cast<std::size_t>(u)) * heads + lane / P::kStates);
+    for (std::size_t s = 0; s < width; s += P::kStates) {
+      const std::size_t at = (s * head_width + first * P::kStates) * heads + lane;
+      const Vec factor = hn::LoadU(Tag(), read + s * heads + lane);
+      Vec sum = hn::LoadU(Tag(), dread + s * heads + lane);
+#pragma GCC unroll 10
+      for (int u = 0; u < U; ++u) {
+        const std::size_t channel = at + static_cast<std::size_t>(u) * P::kStates * heads;
+        sum = hn::MulAdd(slope[u], hn::LoadU(Tag(), value + channel), sum);
+        hn::StoreU(hn::MulAdd(factor, slope[u], hn::LoadU(Tag(), dvalue + channel)), Tag(), dvalue + channel);
+      }
+      hn::StoreU(sum, Tag(), dread + s * heads + lane);
+    }
+  }
+};
+
+// [S/G, H, G] -> [H, S].
+template <class P>
+HWY_INLINE void by_head(const float* HWY_RESTRICT x, std::size_t width, std::size_t heads, float* HWY_RESTRICT out) {
+  for (std::size_t s = 0; s < width; s += P::kStates)
+    for (std::size_t h = 0; h < heads; ++h)
+      std::memcpy(out + h * width + s, x + s * heads + h * P::kStates, P::kStates * sizeof(float));
+}
+
+// y [R, columns] = x [R, depth] * w [depth, columns], for the lanes from `column` on.
 struct Rows {
   const float* x;
   std::size_t depth;
@@ -28,115 +174,94 @@ struct Rows {
   float* y;
   template <int R>
   HWY_NOINLINE void run(std::size_t first) const {
-    const D tag;
-    hn::Vec<D> sum[R];
+    Vec sum[R];
     const float* row = x + first * depth;
-    float* to = y + first * columns + column;
 #pragma GCC unroll 10
-    for (int r = 0; r < R; ++r)
-      sum[r] = kAdd ? hn::LoadU(tag, to + static_cast<std::size_t>(r) * columns) : hn::Zero(tag);
+    for (int r = 0; r < R; ++r) sum[r] = hn::Zero(Tag());
     for (std::size_t k = 0; k < depth; ++k) {
-      const hn::Vec<D> weight = hn::LoadU(tag, w + k * columns + column);
+      const Vec weight = hn::LoadU(Tag(), w + k * columns + column);
 #pragma GCC unroll 10
       for (int r = 0; r < R; ++r)
-        sum[r] = hn::MulAdd(hn::Set(tag, row[static_cast<std::size_t>(r) * depth + k]), weight, sum[r]);
+        sum[r] = hn::MulAdd(hn::Set(Tag(), row[static_cast<std::size_t>(r) * depth + k]), weight, sum[r]);
     }
 #pragma GCC unroll 10
-    for (int r = 0; r < R; ++r) hn::StoreU(sum[r], tag, to + static_cast<std::size_t>(r) * columns);
+    for (int r = 0; r < R; ++r) hn::StoreU(sum[r], Tag(), y + (first + static_cast<std::size_t>(r)) * columns + column);
   }
 };
 
-// y [rows, columns] (+)= x [rows, depth] * w [depth, columns]; `columns` is a multiple of D's lanes.
-template <class D, bool kAdd>
 HWY_INLINE void multiply_rows(const float* x, std::size_t rows, std::size_t depth, const float* w, std::size_t columns,
                               float* y) {
-  for (std::size_t column = 0; column < columns; column += hn::MaxLanes(D()))
-    in_parts(rows, Rows<D, kAdd>{x, depth, w, columns, column, y});
+  for (std::size_t column = 0; column < columns; column += kLanes)
+    in_parts(rows, Rows{x, depth, w, columns, column, y});
 }
 
-// out [width, columns] (+)= x [rows, width]^T * y [rows, columns]; `width` is a multiple of 8, `columns` of D's lanes.
-template <class D, bool kAdd>
+// y [rows, columns] = from + x [rows, K of depth] * w [K of depth, columns]; `from` [rows, columns] may be y. The K
+// rows of w stay in registers.
+template <int K>
+HWY_NOINLINE void add_product(const float* x, std::size_t depth, std::size_t rows, const float* w, std::size_t columns,
+                              const float* from, float* y) {
+  for (std::size_t c = 0; c < columns; c += kLanes) {
+    Vec weight[K];
+#pragma GCC unroll 16
+    for (int k = 0; k < K; ++k) weight[k] = hn::LoadU(Tag(), w + static_cast<std::size_t>(k) * columns + c);
+    for (std::size_t r = 0; r < rows; ++r) {
+      const float* factor = x + r * depth;
+      Vec a = hn::LoadU(Tag(), from + r * columns + c), b = hn::Zero(Tag());
+#pragma GCC unroll 16
+      for (int k = 0; k < K; ++k) {
+        if (k % 2 == 0) a = hn::MulAdd(hn::Set(Tag(), factor[k]), weight[k], a);
+        else b = hn::MulAdd(hn::Set(Tag(), factor[k]), weight[k], b);
+      }
+      hn::StoreU(hn::Add(a, b), Tag(), y + r * columns + c);
+    }
+  }
+}
+
+// y [rows, columns] = from + x [rows, depth] * w [depth, columns]; `depth` is a multiple of 8.
+HWY_INLINE void add_products(const float* x, std::size_t rows, std::size_t depth, const float* w, std::size_t columns,
+                             const float* from, float* y) {
+  constexpr int kInRegisters = kLanes == kBlock ? 16 : 8;
+  for (std::size_t k = 0; k < depth; from = y) {
+    if (depth - k >= kInRegisters) {
+      add_product<kInRegisters>(x + k, depth, rows, w + k * columns, columns, from, y);
+      k += kInRegisters;
+    } else {
+      add_product<8>(x + k, depth, rows, w + k * columns, columns, from, y);
+      k += 8;
+    }
+  }
+}
+
+// out [width, columns] += x [rows, width]^T * y [rows, columns]; `width` is a multiple of 8.
 HWY_NOINLINE void sum_rows(const float* HWY_RESTRICT x, std::size_t width, const float* HWY_RESTRICT y,
                            std::size_t columns, std::size_t rows, float* HWY_RESTRICT out) {
-  const D tag;
   constexpr int kAtOnce = 8;
-  for (std::size_t column = 0; column < columns; column += hn::MaxLanes(tag))
+  for (std::size_t column = 0; column < columns; column += kLanes)
     for (std::size_t first = 0; first < width; first += kAtOnce) {
-      hn::Vec<D> sum[kAtOnce];
+      Vec sum[kAtOnce];
       float* to = out + first * columns + column;
 #pragma GCC unroll 8
-      for (int u = 0; u < kAtOnce; ++u)
-        sum[u] = kAdd ? hn::LoadU(tag, to + static_cast<std::size_t>(u) * columns) : hn::Zero(tag);
+      for (int u = 0; u < kAtOnce; ++u) sum[u] = hn::LoadU(Tag(), to + static_cast<std::size_t>(u) * columns);
       for (std::size_t r = 0; r < rows; ++r) {
-        const hn::Vec<D> factor = hn::LoadU(tag, y + r * columns + column);
+        const Vec factor = hn::LoadU(Tag(), y + r * columns + column);
         const float* row = x + r * width + first;
 #pragma GCC unroll 8
-        for (int u = 0; u < kAtOnce; ++u) sum[u] = hn::MulAdd(hn::Set(tag, row[u]), factor, sum[u]);
+        for (int u = 0; u < kAtOnce; ++u) sum[u] = hn::MulAdd(hn::Set(Tag(), row[u]), factor, sum[u]);
       }
 #pragma GCC unroll 8
-      for (int u = 0; u < kAtOnce; ++u) hn::StoreU(sum[u], tag, to + static_cast<std::size_t>(u) * columns);
+      for (int u = 0; u < kAtOnce; ++u) hn::StoreU(sum[u], Tag(), to + static_cast<std::size_t>(u) * columns);
     }
 }
-
-// z [U, H] += sum over s of read[s] * value[s, U].
-struct ReadValues {
-  const float *read, *value;
-  std::size_t width, value_stride, heads, head;
-  float* z;
-  template <int U>
-  HWY_NOINLINE void run(std::size_t first) const {
-    const FewHeads tag;
-    HeadVec sum[U];
-    float* to = z + first * heads + head;
-#pragma GCC unroll 10
-    for (int u = 0; u < U; ++u) sum[u] = hn::LoadU(tag, to + static_cast<std::size_t>(u) * heads);
-    for (std::size_t s = 0; s < width; ++s) {
-      const HeadVec factor = hn::LoadU(tag, read + s * heads + head);
-      const float* row = value + s * value_stride + first * heads + head;
-#pragma GCC unroll 10
-      for (int u = 0; u < U; ++u)
-        sum[u] = hn::MulAdd(factor, hn::LoadU(tag, row + static_cast<std::size_t>(u) * heads), sum[u]);
-    }
-#pragma GCC unroll 10
-    for (int u = 0; u < U; ++u) hn::StoreU(sum[u], tag, to + static_cast<std::size_t>(u) * heads);
-  }
-};
-
-// dread[s] += sum over U of dz[U] * value[s, U];  dvalue[s, U] += read[s] * dz[U].
-struct ReadValuesBack {
-  const float *read, *value, *dz;
-  std::size_t width, value_stride, heads, head;
-  float *dread, *dvalue;
-  template <int U>
-  HWY_NOINLINE void run(std::size_t first) const {
-    const FewHeads tag;
-    HeadVec slope[U];
-#pragma GCC unroll 10
-    for (int u = 0; u < U; ++u) slope[u] = hn::LoadU(tag, dz + (first + static_cast<std::size_t>(u)) * heads + head);
-    for (std::size_t s = 0; s < width; ++s) {
-      const std::size_t at = s * value_stride + first * heads + head;
-      const HeadVec factor = hn::LoadU(tag, read + s * heads + head);
-      HeadVec sum = hn::LoadU(tag, dread + s * heads + head);
-#pragma GCC unroll 10
-      for (int u = 0; u < U; ++u) {
-        const std::size_t channel = at + static_cast<std::size_t>(u) * heads;
-        sum = hn::MulAdd(slope[u], hn::LoadU(tag, value + channel), sum);
-        hn::StoreU(hn::MulAdd(factor, slope[u], hn::LoadU(tag, dvalue + channel)), tag, dvalue + channel);
-      }
-      hn::StoreU(sum, tag, dread + s * heads + head);
-    }
-  }
-};
 
 // features [n, 2H] = bounded(scores), kPairWeight * softmax; both [n, H].
 HWY_INLINE void pair_features(const float* scores, const float* softmax, std::size_t n, std::size_t heads,
                               float* features) {
   const FewHeads tag;
-  const HeadVec share = hn::Set(tag, static_cast<float>(1 / kPairBound)), one = hn::Set(tag, 1.0f),
-                factor = hn::Set(tag, static_cast<float>(kPairWeight));
+  const hn::Vec<FewHeads> share = hn::Set(tag, static_cast<float>(1 / kPairBound)), one = hn::Set(tag, 1.0f),
+                          factor = hn::Set(tag, static_cast<float>(kPairWeight));
   for (std::size_t p = 0; p < n; ++p)
-    for (std::size_t h = 0; h < heads; h += kHeadLanes) {
-      const HeadVec s = hn::LoadU(tag, scores + p * heads + h);
+    for (std::size_t h = 0; h < heads; h += hn::MaxLanes(tag)) {
+      const hn::Vec<FewHeads> s = hn::LoadU(tag, scores + p * heads + h);
       float* to = features + 2 * p * heads + h;
       hn::StoreU(hn::Div(s, hn::MulAdd(hn::Abs(s), share, one)), tag, to);
       hn::StoreU(hn::Mul(hn::LoadU(tag, softmax + p * heads + h), factor), tag, to + heads);
@@ -146,11 +271,11 @@ HWY_INLINE void pair_features(const float* scores, const float* softmax, std::si
 HWY_INLINE void pair_features_gradient(const float* scores, const float* dfeatures, std::size_t n, std::size_t heads,
                                        float* dscores, float* dsoftmax) {
   const FewHeads tag;
-  const HeadVec share = hn::Set(tag, static_cast<float>(1 / kPairBound)), one = hn::Set(tag, 1.0f),
-                factor = hn::Set(tag, static_cast<float>(kPairWeight));
+  const hn::Vec<FewHeads> share = hn::Set(tag, static_cast<float>(1 / kPairBound)), one = hn::Set(tag, 1.0f),
+                          factor = hn::Set(tag, static_cast<float>(kPairWeight));
   for (std::size_t p = 0; p < n; ++p)
-    for (std::size_t h = 0; h < heads; h += kHeadLanes) {
-      const HeadVec divisor = hn::MulAdd(hn::Abs(hn::LoadU(tag, scores + p * heads + h)), share, one);
+    for (std::size_t h = 0; h < heads; h += hn::MaxLanes(tag)) {
+      const hn::Vec<FewHeads> divisor = hn::MulAdd(hn::Abs(hn::LoadU(tag, scores + p * heads + h)), share, one);
       const float* from = dfeatures + 2 * p * heads + h;
       hn::StoreU(hn::Div(hn::LoadU(tag, from), hn::Mul(divisor, divisor)), tag, dscores + p * heads + h);
       hn::StoreU(hn::Mul(hn::LoadU(tag, from + heads), factor), tag, dsoftmax + p * heads + h);
@@ -164,66 +289,55 @@ HWY_INLINE void vectors_of_query(const PairStart& g, std::size_t i, std::size_t 
     for (std::size_t t = 0; t < stride; ++t) rows[j * stride + t] = t < g.columns ? g.vectors[(t * n + j) * n + i] : 0;
 }
 
-HWY_INLINE void add_row(const float* from, float* to, std::size_t width) {
-  const Tag tag;
-  for (std::size_t c = 0; c < width; c += kLanes)
-    hn::StoreU(hn::Add(hn::LoadU(tag, to + c), hn::LoadU(tag, from + c)), tag, to + c);
-}
-
-void pair_start(const PairStart& g) {
-  const std::size_t n = g.tokens;
+template <class P>
+void start(const PairStart& g) {
+  const std::size_t n = g.tokens, columns = padded(g.columns);
   for (std::size_t i = 0; i < g.queries; ++i) {
     float* e = g.e + i * n * g.width;
-    for (std::size_t j = 0; j < n; ++j) {
-      const float* row = g.rows + g.relation[i * n + j] * g.width;
-      for (std::size_t c = 0; c < g.width; c += kLanes)
-        hn::StoreU(hn::LoadU(Tag(), row + c), Tag(), e + j * g.width + c);
-    }
+    for (std::size_t j = 0; j < n; ++j) std::copy_n(g.rows + g.relation[i * n + j] * g.width, g.width, e + j * g.width);
     if (g.columns > 0) {
-      vectors_of_query(g, i, g.columns, g.scratch);
-      multiply_rows<Tag, true>(g.scratch, n, g.columns, g.vector_weight, g.width, e);
+      vectors_of_query(g, i, columns, g.scratch);
+      add_products(g.scratch, n, columns, g.vector_weight, g.width, e, e);
     }
-    multiply_rows<FewHeads, false>(e, n, g.width, g.bias_weight, g.heads, g.bias + i * n * g.heads);
+    to_heads<P>(e, n, g.width, g.bias_weight, g.heads, g.bias + i * n * g.heads);
   }
 }
 
 void pair_start_gradient(const PairStart& g, const PairStartGradient& d) {
-  const std::size_t n = g.tokens;
+  const std::size_t n = g.tokens, columns = padded(g.columns);
   for (std::size_t i = 0; i < g.queries; ++i) {
     const float* dbias = d.dbias + i * n * g.heads;
     float* de = d.de + i * n * g.width;
-    sum_rows<Tag, true>(dbias, g.heads, g.e + i * n * g.width, g.width, n, d.dbias_weight);
-    multiply_rows<Tag, true>(dbias, n, g.heads, d.bias_weight, g.width, de);
-    for (std::size_t j = 0; j < n; ++j) add_row(de + j * g.width, d.drows + g.relation[i * n + j] * g.width, g.width);
+    sum_rows(dbias, g.heads, g.e + i * n * g.width, g.width, n, d.dbias_weight);
+    add_products(dbias, n, g.heads, d.bias_weight, g.width, de, de);
+    for (std::size_t j = 0; j < n; ++j) add(de + j * g.width, d.drows + g.relation[i * n + j] * g.width, g.width);
     if (g.columns == 0) continue;
-    vectors_of_query(g, i, padded(g.columns), g.scratch);
-    sum_rows<Tag, true>(g.scratch, padded(g.columns), de, g.width, n, d.dvector_weight);
+    vectors_of_query(g, i, columns, g.scratch);
+    sum_rows(g.scratch, columns, de, g.width, n, d.dvector_weight);
   }
 }
 
-void pair_layer(const PairLayer& g) {
+template <class P>
+void layer(const PairLayer& g) {
   const std::size_t n = g.tokens;
   for (std::size_t i = 0; i < g.queries; ++i) {
     const std::size_t state = i * n * g.width, pair = i * n * g.heads;
     const float* e = g.e + state;
     float* read = g.read + i * g.width * g.heads;
-    sum_rows<FewHeads, false>(e, g.width, g.weights + pair, g.heads, n, read);
-    for (std::size_t head = 0; head < g.heads; head += kHeadLanes)
-      in_parts(g.head_width,
-               ReadValues{read, g.value, g.width, g.head_width * g.heads, g.heads, head, g.z + i * g.z_stride});
+    sums_by_head<P>(e, g.weights + pair, n, g.width, g.heads, read);
+    for (std::size_t lane = 0; lane < g.heads * P::kStates; lane += kLanes)
+      in_parts(g.head_width, ReadValues<P>{read, g.value, g.width, g.head_width, g.heads, lane, g.z + i * g.z_stride});
     if (i >= g.next_queries) continue;
-    pair_features(g.scores + pair, g.softmax + pair, n, g.heads, g.scratch);
-    float* next = g.next + state;
-    for (std::size_t j = 0; j < n; ++j)
-      for (std::size_t c = 0; c < g.width; c += kLanes)
-        hn::StoreU(hn::Add(hn::LoadU(Tag(), e + j * g.width + c), hn::LoadU(Tag(), g.update_bias + c)), Tag(),
-                   next + j * g.width + c);
-    multiply_rows<Tag, true>(g.scratch, n, 2 * g.heads, g.update, g.width, next);
-    multiply_rows<FewHeads, false>(next, n, g.width, g.next_bias_weight, g.heads, g.next_bias + pair);
+    float *next = g.next + state, *features = g.scratch;
+    pair_features(g.scores + pair, g.softmax + pair, n, g.heads, features);
+    add_products(features, n, 2 * g.heads, g.update, g.width, e, next);
+    for (std::size_t j = 0; j < n; ++j) add(g.update_bias, next + j * g.width, g.width);
+    to_heads<P>(next, n, g.width, g.next_bias_weight, g.heads, g.next_bias + pair);
   }
 }
 
-void pair_layer_gradient(const PairLayer& g, const PairLayerGradient& d) {
+template <class P>
+void layer_gradient(const PairLayer& g, const PairLayerGradient& d) {
   const std::size_t n = g.tokens, inputs = 2 * g.heads;
   float *features = g.scratch, *dfeatures = features + n * inputs, *dread = dfeatures + n * inputs,
         *dread_by_head = dread + g.width * g.heads;
@@ -232,14 +346,14 @@ void pair_layer_gradient(const PairLayer& g, const PairLayerGradient& d) {
     float* de = d.de + state;
     if (i < g.next_queries) {
       const float* dbias = d.dnext_bias + pair;
-      multiply_rows<Tag, true>(dbias, n, g.heads, d.next_bias_weight, g.width, de);
+      add_products(dbias, n, g.heads, d.next_bias_weight, g.width, de, de);
       if (d.dupdate != nullptr) {
-        sum_rows<Tag, true>(dbias, g.heads, g.next + state, g.width, n, d.dnext_bias_weight);
+        sum_rows(dbias, g.heads, g.next + state, g.width, n, d.dnext_bias_weight);
         pair_features(g.scores + pair, g.softmax + pair, n, g.heads, features);
-        sum_rows<Tag, true>(features, inputs, de, g.width, n, d.dupdate);
+        sum_rows(features, inputs, de, g.width, n, d.dupdate);
         column_sums(de, n, g.width, g.width, d.dupdate_bias);
       }
-      multiply_rows<Tag, false>(de, n, g.width, d.update, inputs, dfeatures);
+      multiply_rows(de, n, g.width, d.update, inputs, dfeatures);
       pair_features_gradient(g.scores + pair, dfeatures, n, g.heads, d.dscores + pair, d.dsoftmax + pair);
     } else {
       zero(de, n * g.width);
@@ -247,15 +361,32 @@ void pair_layer_gradient(const PairLayer& g, const PairLayerGradient& d) {
     }
     if (i >= g.queries) continue;
     zero(dread, g.width * g.heads);
-    const float* dz = d.dz + i * d.dz_stride;
-    for (std::size_t head = 0; head < g.heads; head += kHeadLanes)
-      in_parts(g.head_width, ReadValuesBack{g.read + i * g.width * g.heads, g.value, dz, g.width,
-                                            g.head_width * g.heads, g.heads, head, dread, d.dvalue});
-    multiply_rows<FewHeads, false>(g.e + state, n, g.width, dread, g.heads, d.dweights + pair);
-    for (std::size_t s = 0; s < g.width; ++s)
-      for (std::size_t h = 0; h < g.heads; ++h) dread_by_head[h * g.width + s] = dread[s * g.heads + h];
-    multiply_rows<Tag, true>(g.weights + pair, n, g.heads, dread_by_head, g.width, de);
+    for (std::size_t lane = 0; lane < g.heads * P::kStates; lane += kLanes)
+      in_parts(g.head_width, ReadValuesBack<P>{g.read + i * g.width * g.heads, g.value, d.dz + i * d.dz_stride, g.width,
+                                               g.head_width, g.heads, lane, dread, d.dvalue});
+    to_heads<P>(g.e + state, n, g.width, dread, g.heads, d.dweights + pair);
+    by_head<P>(dread, g.width, g.heads, dread_by_head);
+    add_products(g.weights + pair, n, g.heads, dread_by_head, g.width, de, de);
   }
+}
+
+// Calls work(P) for the policy of this number of heads.
+template <class Work>
+HWY_INLINE void with_states([[maybe_unused]] std::size_t heads, Work work) {
+#if HWY_TARGET <= HWY_AVX3
+  if (states_at_once(heads) == TwoStates::kStates) return work(TwoStates());
+#endif
+  work(OneState());
+}
+
+void pair_start(const PairStart& g) {
+  with_states(g.heads, [&](auto p) { start<decltype(p)>(g); });
+}
+void pair_layer(const PairLayer& g) {
+  with_states(g.heads, [&](auto p) { layer<decltype(p)>(g); });
+}
+void pair_layer_gradient(const PairLayer& g, const PairLayerGradient& d) {
+  with_states(g.heads, [&](auto p) { layer_gradient<decltype(p)>(g, d); });
 }
 
 }  // namespace molgraph::cpu::HWY_NAMESPACE
