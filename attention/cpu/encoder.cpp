@@ -31,8 +31,8 @@ void Encoder::multiply(const PackedLinear& linear, const float* x, std::size_t r
 }
 
 Encoder::Encoder(const EncoderShape& shape)
-    : shape_(shape), kernels_(kernels()), layers_count_(static_cast<std::size_t>(shape.options.layers)), terms_(shape),
-      pair_states_(shape), layers_(layers_count_), stages_(2 * layers_count_ + 1) {}
+    : shape_(shape), kernels_(*shape.kernels), layers_count_(static_cast<std::size_t>(shape.options.layers)),
+      terms_(shape), pair_states_(shape), layers_(layers_count_), stages_(2 * layers_count_ + 1) {}
 
 float* Encoder::input(std::size_t tokens) {
   Stage& first = stages_[0];
@@ -102,8 +102,7 @@ Attention Encoder::attention_of(std::size_t molecule, LayerState& state, bool vi
   g.v = g.k + shape_.inner_stride;
   if (!state.weight_bits.empty())
     g.keep = {state.weight_bits.data() + of.first_pair * shape_.heads / 8, scale_of(shape_.options.attention_dropout)};
-  if (keeps_activations() || has_pair_states())
-    g.softmax = sized(state.softmax, pack().pairs * shape_.heads) + of.first_pair * shape_.heads;
+  if (keeps_activations()) g.softmax = sized(state.softmax, pack().pairs * shape_.heads) + of.first_pair * shape_.heads;
   g.z = state.z.data() + (virtual_only ? molecule : of.first_token) * shape_.inner_stride;
   g.z_stride = shape_.inner_stride;
   if (shape_.steps > 0 && !virtual_only) {
@@ -206,7 +205,11 @@ void Encoder::attend(const EncoderWeights& weights, std::size_t k, const float* 
   sized(state.z, tokens * shape_.inner_stride);
   for (std::size_t b = 0; b < pack().size(); ++b) {
     Attention g = attention_of(b, state, rows < tokens);
-    if (has_pair_states()) pair_states_.fill(pack(), k, b, terms_.bias(), g);
+    if (has_pair_states()) {
+      if (k + 1 < layers_count_)
+        g.softmax = sized(state.softmax, pack().pairs * shape_.heads) + pack().molecules[b].first_pair * shape_.heads;
+      pair_states_.fill(pack(), k, b, terms_.bias(), g);
+    }
     kernels_.attention(g);
     if (has_pair_states()) pair_states_.step(weights, pack(), k, b, g);
   }

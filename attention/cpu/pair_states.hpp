@@ -1,4 +1,5 @@
-// States of a pack's pairs (attention/spec/pair_states.hpp): what each layer reads from them and adds to them.
+// States of a pack's pairs (attention/spec/pair_states.hpp): their first values, what each layer reads from them and
+// what it adds to them.
 #pragma once
 
 #include <cstddef>
@@ -10,19 +11,20 @@
 
 namespace molgraph::cpu {
 
-/// One thread's states for the current pack, between a forward pass and its backward pass. In layer k, each molecule
-/// passes through fill(), the attention and step(); in the backward pass, from the last layer to the first, through
+/// One thread's states for the current pack, between a forward pass and its backward pass. For each layer and molecule,
+/// call fill(), the attention and step(), in this order; in the backward pass, from the last layer to the first,
 /// step_back(), the attention's backward pass and finish_back().
 class PairStates {
  public:
   explicit PairStates(const EncoderShape& shape)
-      : shape_(shape), kernels_(kernels()), layers_(static_cast<std::size_t>(shape.options.layers)) {}
+      : shape_(shape), kernels_(*shape.kernels), layers_(static_cast<std::size_t>(shape.options.layers)) {}
 
   /// Sets the states before the first layer. `vectors`: PackPlaces::pair_walks() of EncoderShape::pair_vector columns.
   /// `keep` keeps all layers for the backward pass. With `virtual_only`, the only query of the last layer is the
   /// virtual node.
   void begin(const EncoderWeights& weights, const Pack& pack, const float* vectors, bool keep, bool virtual_only);
-  /// Sets the bias (the states' part plus `term_bias`; [pairs, H], null = 0) and where to store scores and weights.
+  /// Sets `attention.bias` to the states' part, which begin() or the previous layer's step() computed, plus `term_bias`
+  /// ([pairs, H]; null = 0), and `weights` and, except in the last layer, `scores` to where the attention stores them.
   void fill(const Pack& pack, std::size_t k, std::size_t molecule, const float* term_bias, Attention& attention);
   /// Adds the states' part to `attention.z`, and computes the states after the layer.
   void step(const EncoderWeights& weights, const Pack& pack, std::size_t k, std::size_t molecule,

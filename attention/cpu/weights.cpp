@@ -76,7 +76,8 @@ EncoderShape::EncoderShape(const ModelPlan& plan)
       inner_stride(padded(inner)), width(static_cast<std::size_t>(options.width)), stride(padded(width)),
       ffn(static_cast<std::size_t>(options.ffn)), ffn_stride(padded(ffn)),
       steps(has_walk_rows(options.terms) ? static_cast<std::size_t>(options.pair_vector().size()) : 0),
-      pair_state(padded(static_cast<std::size_t>(options.pair_state))), pair_group(kernels().states_at_once(heads)),
+      pair_state(padded(static_cast<std::size_t>(options.pair_state))), kernels(&cpu::kernels()),
+      pair_group(kernels->states_at_once(heads)),
       pair_vector(
           pair_state > 0 && weights_pair_vectors(options) ? static_cast<std::size_t>(options.pair_vector().size()) : 0),
       scale(score_scale<float>(static_cast<int>(head_width), options.score_terms)) {
@@ -184,6 +185,7 @@ TableSet FlatLayout::tables(const Source& from, int layer) {
   return set;
 }
 
+// The tables of the first states. Rows are padded with zeros, because the kernels read those of the vectors in blocks.
 void FlatLayout::first_pair_states(const Source& from) {
   const std::size_t width = from.shape.pair_state;
   if (width == 0) return;

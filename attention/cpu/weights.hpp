@@ -29,6 +29,7 @@ struct EncoderShape {
   std::size_t ffn, ffn_stride;
   std::size_t steps;        ///< columns of the pairs' vectors that weight walk rows; 0 = no table has walk rows
   std::size_t pair_state;   ///< width of the pairs' states, padded; 0 = none
+  const Kernels* kernels;   ///< of this model
   std::size_t pair_group;   ///< G, Kernels::states_at_once()
   std::size_t pair_vector;  ///< columns of the pairs' vectors that the first states contain
   float scale;              ///< alpha
@@ -72,7 +73,8 @@ class FlatLayout {
   std::vector<LayerOffsets> layers;
   TableSet shared;
   std::size_t final_norm = kNone;
-  std::size_t pair_topology = kNone, pair_edge = kNone, pair_vector = kNone;  ///< tables [rows, S] of the first states
+  std::size_t pair_topology = kNone, pair_edge = kNone,
+              pair_vector = kNone;  ///< tables [rows, S]; see first_pair_states()
   std::size_t size() const { return size_; }
 
   /// Copies the parameters that belong to no layer into `flat` [size()]. Padding is not written, so `flat` must begin

@@ -19,7 +19,7 @@ std::vector<Case> cases() {
           {"grpe", true},
           {"grpe+urpe", true, true},
           {.name = "grpe-walk+urpe", .grpe = true, .gate = true, .walks = true},
-          {.name = "grpe+urpe+pairs", .grpe = true, .gate = true, .pair_state = 32},
+          {.name = "grpe-walk+urpe+pairs", .grpe = true, .gate = true, .walks = true, .pair_state = 32},
           {"graphormer-base", false, false, 12, 768, 32},
           {"grpe-standard", true, false, 12, 768, 32}};
 }

@@ -48,7 +48,7 @@ struct TwoRows {
   // scalars() broadcasts an element of each row to all its lanes in one load. For this, the lanes of the two rows
   // alternate. interleaved() converts to this order, deinterleaved() back.
   static HWY_INLINE Vec scalars(const float* p) {
-    double both;  // vbroadcastsd is a load; vbroadcastf32x2 would also need the port of a multiplication
+    double both;  // vbroadcastsd only loads; vbroadcastf32x2 also needs an arithmetic unit
     std::memcpy(&both, p, sizeof(both));
     return Vec{_mm512_castpd_ps(_mm512_set1_pd(both))};
   }

@@ -134,7 +134,7 @@ struct PairStartGradient {
 };
 
 /// What a layer reads from the states of one molecule's pairs after its attention, the states of the next layer, and
-/// their part of its bias, with features_ij = (bounded(s_ij), kPairWeight a_ij):
+/// the part of the next layer's bias that comes from them, with features_ij = (bounded(s_ij), kPairWeight a_ij):
 ///     z_i += sum over s of (sum_j w_ij e_ij[s]) value[s]
 ///     next_ij = e_ij + features_ij update + update_bias,  next_bias_ij = next_ij next_bias_weight
 /// Arrays with a number per state and head contain G = Kernels::states_at_once(H) states next to each other.
@@ -154,18 +154,19 @@ struct PairLayer {
   float* next_bias = nullptr;                             ///< [n*n, H]
   float* scratch = nullptr;                               ///< [n, 2H]; for the backward pass 2 [n, 2H] + 2 [S, H]
 };
-/// Gradients of PairLayer. Those of weights are added to; `dupdate` may be null, then those of the update and of the
-/// next layer's bias are not needed.
+/// Gradients of PairLayer. The kernel adds to dvalue, dnext_bias_weight, dupdate and dupdate_bias; the last three are
+/// null if they are not needed.
 struct PairLayerGradient {
   const float* dz = nullptr;
   std::size_t dz_stride = 0;
-  float* de = nullptr;                      ///< [n*n, S] before: of next without the part of its bias; after: of e
-  const float* dnext_bias = nullptr;        ///< [n*n, H]
-  const float* next_bias_weight = nullptr;  ///< [H, S]
-  const float* update = nullptr;            ///< [S, 2H]
-  float *dweights = nullptr, *dscores = nullptr, *dsoftmax = nullptr;  ///< [n*n, H]; overwritten
-  float *dvalue = nullptr, *dnext_bias_weight = nullptr;               ///< [S/G, d*H, G], [H, S]
-  float *dupdate = nullptr, *dupdate_bias = nullptr;                   ///< [2H, S], [S]
+  float* de = nullptr;  ///< [n*n, S] input: gradient of next, without the part of next_bias; output: gradient of e
+  const float* dnext_bias = nullptr;                      ///< [n*n, H]
+  const float* next_bias_weight = nullptr;                ///< [H, S]
+  const float* update = nullptr;                          ///< [S, 2H]
+  float* dweights = nullptr;                              ///< [n*n, H]; the rows of the queries are overwritten
+  float *dscores = nullptr, *dsoftmax = nullptr;          ///< [n*n, H]; overwritten, unless this is the last layer
+  float *dvalue = nullptr, *dnext_bias_weight = nullptr;  ///< [S/G, d*H, G], [H, S]
+  float *dupdate = nullptr, *dupdate_bias = nullptr;      ///< [2H, S], [S]
 };
 
 struct Kernels {
@@ -199,7 +200,7 @@ struct Kernels {
                         float* out);
   void (*attention)(const Attention&);
   void (*attention_gradient)(const Attention&, const AttentionGradient&);
-  /// G, the number of states whose H heads fit into a vector: 1 or 2. See PairLayer.
+  /// G: 2 if the H heads of two states fill a vector, else 1. See PairLayer.
   std::size_t (*states_at_once)(std::size_t heads);
   void (*pair_start)(const PairStart&);
   void (*pair_start_gradient)(const PairStart&, const PairStartGradient&);

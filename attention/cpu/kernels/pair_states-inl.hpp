@@ -1,6 +1,6 @@
 // States of pairs (spec/pair_states.hpp): their first values, what a layer reads from them and adds to them, and the
-// gradients. One query i at a time: the n states (i, j) stay in the first-level cache until the next layer's bias is
-// computed from them. States e [n*n, S], S a multiple of kBlock; per-head values [n*n, H].
+// gradients. The kernels process one query i at a time, so that its n states usually stay in the cache until the next
+// layer's bias is computed from them. States e [n*n, S], S a multiple of kBlock; per-head values [n*n, H].
 //
 // Arrays with a value per state and head contain G = states_at_once() states next to each other, [S/G, ..., H, G], so
 // that a vector of 16 lanes is full with 8 heads too.
@@ -159,14 +159,15 @@ struct ReadValuesBack {
 
 // [S/G, H, G] -> [H, S].
 template <class P>
-HWY_INLINE void by_head(const float* HWY_RESTRICT x, std::size_t width, std::size_t heads, float* HWY_RESTRICT out) {
+HWY_INLINE void to_head_rows(const float* HWY_RESTRICT x, std::size_t width, std::size_t heads,
+                             float* HWY_RESTRICT out) {
   for (std::size_t s = 0; s < width; s += P::kStates)
     for (std::size_t h = 0; h < heads; ++h)
       std::memcpy(out + h * width + s, x + s * heads + h * P::kStates, P::kStates * sizeof(float));
 }
 
 // y [R, columns] = x [R, depth] * w [depth, columns], for the lanes from `column` on.
-struct Rows {
+struct MatrixProduct {
   const float* x;
   std::size_t depth;
   const float* w;
@@ -189,17 +190,17 @@ struct Rows {
   }
 };
 
-HWY_INLINE void multiply_rows(const float* x, std::size_t rows, std::size_t depth, const float* w, std::size_t columns,
-                              float* y) {
+HWY_INLINE void matrix_product(const float* x, std::size_t rows, std::size_t depth, const float* w, std::size_t columns,
+                               float* y) {
   for (std::size_t column = 0; column < columns; column += kLanes)
-    in_parts(rows, Rows{x, depth, w, columns, column, y});
+    in_parts(rows, MatrixProduct{x, depth, w, columns, column, y});
 }
 
 // y [rows, columns] = from + x [rows, K of depth] * w [K of depth, columns]; `from` [rows, columns] may be y. The K
 // rows of w stay in registers.
 template <int K>
-HWY_NOINLINE void add_product(const float* x, std::size_t depth, std::size_t rows, const float* w, std::size_t columns,
-                              const float* from, float* y) {
+HWY_NOINLINE void add_few_inputs(const float* x, std::size_t depth, std::size_t rows, const float* w,
+                                 std::size_t columns, const float* from, float* y) {
   for (std::size_t c = 0; c < columns; c += kLanes) {
     Vec weight[K];
 #pragma GCC unroll 16
@@ -218,23 +219,18 @@ HWY_NOINLINE void add_product(const float* x, std::size_t depth, std::size_t row
 }
 
 // y [rows, columns] = from + x [rows, depth] * w [depth, columns]; `depth` is a multiple of 8.
-HWY_INLINE void add_products(const float* x, std::size_t rows, std::size_t depth, const float* w, std::size_t columns,
-                             const float* from, float* y) {
-  constexpr int kInRegisters = kLanes == kBlock ? 16 : 8;
-  for (std::size_t k = 0; k < depth; from = y) {
-    if (depth - k >= kInRegisters) {
-      add_product<kInRegisters>(x + k, depth, rows, w + k * columns, columns, from, y);
-      k += kInRegisters;
-    } else {
-      add_product<8>(x + k, depth, rows, w + k * columns, columns, from, y);
-      k += 8;
-    }
-  }
+HWY_INLINE void add_matrix_product(const float* x, std::size_t rows, std::size_t depth, const float* w,
+                                   std::size_t columns, const float* from, float* y) {
+  std::size_t k = 0;
+  if constexpr (kLanes == kBlock)  // these instruction sets have 32 registers
+    for (; k + 16 <= depth; k += 16, from = y)
+      add_few_inputs<16>(x + k, depth, rows, w + k * columns, columns, from, y);
+  for (; k < depth; k += 8, from = y) add_few_inputs<8>(x + k, depth, rows, w + k * columns, columns, from, y);
 }
 
 // out [width, columns] += x [rows, width]^T * y [rows, columns]; `width` is a multiple of 8.
-HWY_NOINLINE void sum_rows(const float* HWY_RESTRICT x, std::size_t width, const float* HWY_RESTRICT y,
-                           std::size_t columns, std::size_t rows, float* HWY_RESTRICT out) {
+HWY_NOINLINE void add_transposed_product(const float* HWY_RESTRICT x, std::size_t width, const float* HWY_RESTRICT y,
+                                         std::size_t columns, std::size_t rows, float* HWY_RESTRICT out) {
   constexpr int kAtOnce = 8;
   for (std::size_t column = 0; column < columns; column += kLanes)
     for (std::size_t first = 0; first < width; first += kAtOnce) {
@@ -290,14 +286,14 @@ HWY_INLINE void vectors_of_query(const PairStart& g, std::size_t i, std::size_t 
 }
 
 template <class P>
-void start(const PairStart& g) {
+void start_with(const PairStart& g) {
   const std::size_t n = g.tokens, columns = padded(g.columns);
   for (std::size_t i = 0; i < g.queries; ++i) {
     float* e = g.e + i * n * g.width;
     for (std::size_t j = 0; j < n; ++j) std::copy_n(g.rows + g.relation[i * n + j] * g.width, g.width, e + j * g.width);
     if (g.columns > 0) {
       vectors_of_query(g, i, columns, g.scratch);
-      add_products(g.scratch, n, columns, g.vector_weight, g.width, e, e);
+      add_matrix_product(g.scratch, n, columns, g.vector_weight, g.width, e, e);
     }
     to_heads<P>(e, n, g.width, g.bias_weight, g.heads, g.bias + i * n * g.heads);
   }
@@ -308,17 +304,17 @@ void pair_start_gradient(const PairStart& g, const PairStartGradient& d) {
   for (std::size_t i = 0; i < g.queries; ++i) {
     const float* dbias = d.dbias + i * n * g.heads;
     float* de = d.de + i * n * g.width;
-    sum_rows(dbias, g.heads, g.e + i * n * g.width, g.width, n, d.dbias_weight);
-    add_products(dbias, n, g.heads, d.bias_weight, g.width, de, de);
+    add_transposed_product(dbias, g.heads, g.e + i * n * g.width, g.width, n, d.dbias_weight);
+    add_matrix_product(dbias, n, g.heads, d.bias_weight, g.width, de, de);
     for (std::size_t j = 0; j < n; ++j) add(de + j * g.width, d.drows + g.relation[i * n + j] * g.width, g.width);
     if (g.columns == 0) continue;
     vectors_of_query(g, i, columns, g.scratch);
-    sum_rows(g.scratch, columns, de, g.width, n, d.dvector_weight);
+    add_transposed_product(g.scratch, columns, de, g.width, n, d.dvector_weight);
   }
 }
 
 template <class P>
-void layer(const PairLayer& g) {
+void layer_with(const PairLayer& g) {
   const std::size_t n = g.tokens;
   for (std::size_t i = 0; i < g.queries; ++i) {
     const std::size_t state = i * n * g.width, pair = i * n * g.heads;
@@ -330,14 +326,14 @@ void layer(const PairLayer& g) {
     if (i >= g.next_queries) continue;
     float *next = g.next + state, *features = g.scratch;
     pair_features(g.scores + pair, g.softmax + pair, n, g.heads, features);
-    add_products(features, n, 2 * g.heads, g.update, g.width, e, next);
+    add_matrix_product(features, n, 2 * g.heads, g.update, g.width, e, next);
     for (std::size_t j = 0; j < n; ++j) add(g.update_bias, next + j * g.width, g.width);
     to_heads<P>(next, n, g.width, g.next_bias_weight, g.heads, g.next_bias + pair);
   }
 }
 
 template <class P>
-void layer_gradient(const PairLayer& g, const PairLayerGradient& d) {
+void layer_gradient_with(const PairLayer& g, const PairLayerGradient& d) {
   const std::size_t n = g.tokens, inputs = 2 * g.heads;
   float *features = g.scratch, *dfeatures = features + n * inputs, *dread = dfeatures + n * inputs,
         *dread_by_head = dread + g.width * g.heads;
@@ -346,14 +342,14 @@ void layer_gradient(const PairLayer& g, const PairLayerGradient& d) {
     float* de = d.de + state;
     if (i < g.next_queries) {
       const float* dbias = d.dnext_bias + pair;
-      add_products(dbias, n, g.heads, d.next_bias_weight, g.width, de, de);
+      add_matrix_product(dbias, n, g.heads, d.next_bias_weight, g.width, de, de);
       if (d.dupdate != nullptr) {
-        sum_rows(dbias, g.heads, g.next + state, g.width, n, d.dnext_bias_weight);
+        add_transposed_product(dbias, g.heads, g.next + state, g.width, n, d.dnext_bias_weight);
         pair_features(g.scores + pair, g.softmax + pair, n, g.heads, features);
-        sum_rows(features, inputs, de, g.width, n, d.dupdate);
+        add_transposed_product(features, inputs, de, g.width, n, d.dupdate);
         column_sums(de, n, g.width, g.width, d.dupdate_bias);
       }
-      multiply_rows(de, n, g.width, d.update, inputs, dfeatures);
+      matrix_product(de, n, g.width, d.update, inputs, dfeatures);
       pair_features_gradient(g.scores + pair, dfeatures, n, g.heads, d.dscores + pair, d.dsoftmax + pair);
     } else {
       zero(de, n * g.width);
@@ -365,8 +361,8 @@ void layer_gradient(const PairLayer& g, const PairLayerGradient& d) {
       in_parts(g.head_width, ReadValuesBack<P>{g.read + i * g.width * g.heads, g.value, d.dz + i * d.dz_stride, g.width,
                                                g.head_width, g.heads, lane, dread, d.dvalue});
     to_heads<P>(g.e + state, n, g.width, dread, g.heads, d.dweights + pair);
-    by_head<P>(dread, g.width, g.heads, dread_by_head);
-    add_products(g.weights + pair, n, g.heads, dread_by_head, g.width, de, de);
+    to_head_rows<P>(dread, g.width, g.heads, dread_by_head);
+    add_matrix_product(g.weights + pair, n, g.heads, dread_by_head, g.width, de, de);
   }
 }
 
@@ -380,13 +376,13 @@ HWY_INLINE void with_states([[maybe_unused]] std::size_t heads, Work work) {
 }
 
 void pair_start(const PairStart& g) {
-  with_states(g.heads, [&](auto p) { start<decltype(p)>(g); });
+  with_states(g.heads, [&](auto p) { start_with<decltype(p)>(g); });
 }
 void pair_layer(const PairLayer& g) {
-  with_states(g.heads, [&](auto p) { layer<decltype(p)>(g); });
+  with_states(g.heads, [&](auto p) { layer_with<decltype(p)>(g); });
 }
 void pair_layer_gradient(const PairLayer& g, const PairLayerGradient& d) {
-  with_states(g.heads, [&](auto p) { layer_gradient<decltype(p)>(g, d); });
+  with_states(g.heads, [&](auto p) { layer_gradient_with<decltype(p)>(g, d); });
 }
 
 }  // namespace molgraph::cpu::HWY_NAMESPACE
