@@ -137,7 +137,7 @@ struct PairStartGradient {
 /// the part of the next layer's bias that comes from them, with features_ij = (bounded(s_ij), kPairWeight a_ij):
 ///     z_i += sum over s of (sum_j w_ij e_ij[s]) value[s]
 ///     next_ij = e_ij + features_ij update + update_bias,  next_bias_ij = next_ij next_bias_weight
-/// Arrays with a number per state and head contain G = Kernels::states_at_once(H) states next to each other.
+/// Arrays [S/G, ..., G] contain G = Kernels::states_at_once(H) states next to each other.
 struct PairLayer {
   std::size_t tokens = 0, queries = 0, heads = 0, head_width = 0;  ///< as in Attention
   std::size_t next_queries = 0;                                    ///< of the next layer; 0 = this is the last layer

@@ -2,8 +2,8 @@
 // gradients. The kernels process one query i at a time, so that its n states usually stay in the cache until the next
 // layer's bias is computed from them. States e [n*n, S], S a multiple of kBlock; per-head values [n*n, H].
 //
-// Arrays with a value per state and head contain G = states_at_once() states next to each other, [S/G, ..., H, G], so
-// that a vector of 16 lanes is full with 8 heads too.
+// Arrays [S/G, ..., H, G] contain G = states_at_once() states next to each other, so that a vector of 16 lanes is full
+// with 8 heads too.
 #if defined(MOLGRAPH_CPU_PAIR_STATES_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef MOLGRAPH_CPU_PAIR_STATES_INL
 #undef MOLGRAPH_CPU_PAIR_STATES_INL
@@ -166,36 +166,6 @@ HWY_INLINE void to_head_rows(const float* HWY_RESTRICT x, std::size_t width, std
       std::memcpy(out + h * width + s, x + s * heads + h * P::kStates, P::kStates * sizeof(float));
 }
 
-// y [R, columns] = x [R, depth] * w [depth, columns], for the lanes from `column` on.
-struct MatrixProduct {
-  const float* x;
-  std::size_t depth;
-  const float* w;
-  std::size_t columns, column;
-  float* y;
-  template <int R>
-  HWY_NOINLINE void run(std::size_t first) const {
-    Vec sum[R];
-    const float* row = x + first * depth;
-#pragma GCC unroll 10
-    for (int r = 0; r < R; ++r) sum[r] = hn::Zero(Tag());
-    for (std::size_t k = 0; k < depth; ++k) {
-      const Vec weight = hn::LoadU(Tag(), w + k * columns + column);
-#pragma GCC unroll 10
-      for (int r = 0; r < R; ++r)
-        sum[r] = hn::MulAdd(hn::Set(Tag(), row[static_cast<std::size_t>(r) * depth + k]), weight, sum[r]);
-    }
-#pragma GCC unroll 10
-    for (int r = 0; r < R; ++r) hn::StoreU(sum[r], Tag(), y + (first + static_cast<std::size_t>(r)) * columns + column);
-  }
-};
-
-HWY_INLINE void matrix_product(const float* x, std::size_t rows, std::size_t depth, const float* w, std::size_t columns,
-                               float* y) {
-  for (std::size_t column = 0; column < columns; column += kLanes)
-    in_parts(rows, MatrixProduct{x, depth, w, columns, column, y});
-}
-
 // y [rows, columns] = from + x [rows, K of depth] * w [K of depth, columns]; `from` [rows, columns] may be y. The K
 // rows of w stay in registers.
 template <int K>
@@ -349,7 +319,7 @@ void layer_gradient_with(const PairLayer& g, const PairLayerGradient& d) {
         add_transposed_product(features, inputs, de, g.width, n, d.dupdate);
         column_sums(de, n, g.width, g.width, d.dupdate_bias);
       }
-      matrix_product(de, n, g.width, d.update, inputs, dfeatures);
+      to_heads<OneState>(de, n, g.width, d.update, inputs, dfeatures);
       pair_features_gradient(g.scores + pair, dfeatures, n, g.heads, d.dscores + pair, d.dsoftmax + pair);
     } else {
       zero(de, n * g.width);
