@@ -124,7 +124,11 @@ std::string results_text(const ReportFacts& facts) {
            " folds; in parentheses: minus and plus one standard deviation.\n";
   else if (intervals) out += "In parentheses: 95 % intervals (bootstrap over the molecules).\n";
   if (facts.task.names.size() > 1)
-    out += "A metric is the mean over the targets for which it is defined, in their units.\n";
+    out += "A metric is the mean over the targets for which it is defined, in their units" +
+           (facts.task.logarithmic_names().empty()
+                ? std::string()
+                : " (log10 units: " + plain(list_of(facts.task.logarithmic_names(), kNamesShown)) + ")") +
+           ".\n";
   else if (const std::string unit = facts.task.model_unit(0); facts.task.has(TaskKind::regression) && !unit.empty())
     out += "MAE and RMSE are in " + plain(unit) + ".\n";
   if (facts.run && facts.run->refit)

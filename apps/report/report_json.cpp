@@ -81,6 +81,16 @@ Json coverage_json(const ReportFacts& facts) {
   return all;
 }
 
+/// The label in the unit of the table, or the name of its class, if the classes have names.
+Json label_json(const ReportFacts& facts, const PartRows& rows, std::size_t row, std::size_t target) {
+  const Task& task = facts.task;
+  const double label = rows.labels[row * task.names.size() + target];
+  const bool is_class = task.kind_of(target) != TaskKind::regression && label >= 0;
+  if (is_class && label < static_cast<double>(task.class_labels.size()))
+    return task.class_labels[static_cast<std::size_t>(label)];
+  return number(task.in_table_unit(target, label));
+}
+
 Json worst_json(const ReportFacts& facts) {
   const PartRows& rows = facts.judged();
   Json all = Json::array();
@@ -89,7 +99,7 @@ Json worst_json(const ReportFacts& facts) {
     Json one = {{"id", rows.id[error.row]},
                 {"smiles", rows.smiles[error.row]},
                 {"target", facts.task.names[error.target]},
-                {"label", of_table(rows.labels[error.row * facts.task.names.size() + error.target])},
+                {"label", label_json(facts, rows, error.row, error.target)},
                 {"prediction", of_table(prediction_of(facts, rows, error.row, error.target))}};
     if (!rows.similarity.empty() && std::isfinite(rows.similarity[error.row]))
       one["similarity"] = number(rows.similarity[error.row]);
@@ -106,8 +116,7 @@ Json twins_json(const ReportFacts& facts) {
       return Json{{"id", rows.id[row]},
                   {"smiles", rows.smiles[row]},
                   {"part", kPartNames[part]},
-                  {"label", number(facts.task.in_table_unit(
-                                pair.target, rows.labels[row * facts.task.names.size() + pair.target]))}};
+                  {"label", label_json(facts, rows, row, pair.target)}};
     };
     all.push_back({{"target", facts.task.names[pair.target]},
                    {"similarity", number(pair.similarity)},

@@ -11,7 +11,8 @@ namespace molgraph {
 /// methods), `measures` by set (`molecules`, then "mae" ... as {value, low, high}), `beside` (other methods) and
 /// `members` (lists of `name` and the metrics on the evaluation set), `cautions` (sentences), `recipe`, `noise`,
 /// `by_similarity` (bins; for classification `classes_by_similarity`), `coverage`, `worst` (ten labels) and `twins`.
-/// Data that the run did not record are omitted; undefined values are null.
+/// Labels of classes are their names, if they have any. Data that the run did not record are omitted; undefined values
+/// are null.
 std::string report_json(const ReportFacts& facts);
 
 }  // namespace molgraph

@@ -27,7 +27,7 @@ constexpr std::array<Kind, 9> kKinds{
      {"valid_predictions.csv", "ids, SMILES and true values of the validation set"},
      {"test_predictions.csv", "ids, SMILES and true values of the test set"},
      {"rejected.csv", "SMILES of rejected rows"},
-     {"report.html", "ids, structures, predictions and true values of the test set"},
+     {"report.html", "ids, structures, predictions and true values of test and validation molecules"},
      {"duplicates.csv", "ids, SMILES and values of duplicate molecules"},
      {"log.txt", "training messages, with SMILES of some rows"},
      {kProcessFile,

@@ -176,7 +176,7 @@ Split scaffold_balanced_split(const std::vector<std::string>& scaffolds, const S
   const SplitSizes fraction = normalised(sizes);
   const auto groups = groups_of(scaffolds);
   const auto n = static_cast<double>(scaffolds.size());
-  const double train_size = fraction[0] * n + kRounding, valid_size = fraction[1] * n + kRounding;
+  SplitSizes room{fraction[0] * n + kRounding, fraction[1] * n + kRounding, fraction[2] * n + kRounding};
   double smallest = n;  // the smaller of the requested validation and test sets
   for (const double part : {fraction[1], fraction[2]})
     if (part > 0) smallest = std::min(smallest, part * n);
@@ -187,14 +187,20 @@ Split scaffold_balanced_split(const std::vector<std::string>& scaffolds, const S
   shuffle(small, seed, ShuffleStream::scaffold, 1);
   large.insert(large.end(), small.begin(), small.end());
   Split split;
+  const std::array<std::vector<std::int64_t>*, 3> parts{&split.train, &split.valid, &split.test};
+  const auto size_of = [&](std::int64_t g) { return static_cast<double>(groups[static_cast<std::size_t>(g)].size()); };
+  const auto biggest = std::ranges::max_element(large, {}, size_of);
+  const auto most = static_cast<std::size_t>(std::ranges::max_element(fraction) - fraction.begin());
+  if (biggest != large.end() && size_of(*biggest) > room[most]) {
+    const double share = (n - size_of(*biggest)) / (1 - fraction[most]);
+    for (std::size_t p = 0; p < room.size(); ++p) room[p] = p == most ? 0 : fraction[p] * share + kRounding;
+    append(*parts[most], groups[static_cast<std::size_t>(*biggest)]);
+    large.erase(biggest);
+  }
   for (const std::int64_t g : large) {
-    const auto& group = groups[static_cast<std::size_t>(g)];
-    const auto fits = [&](const std::vector<std::int64_t>& part, double size) {
-      return static_cast<double>(part.size() + group.size()) <= size;
-    };
-    if (fits(split.train, train_size)) append(split.train, group);
-    else if (fits(split.valid, valid_size)) append(split.valid, group);
-    else append(fraction[2] > 0 ? split.test : split.train, group);
+    const auto fits = [&](std::size_t p) { return static_cast<double>(parts[p]->size()) + size_of(g) <= room[p]; };
+    const std::size_t part = fits(0) ? 0 : fits(1) ? 1 : fraction[2] > 0 ? 2 : 0;
+    append(*parts[part], groups[static_cast<std::size_t>(g)]);
   }
   return sorted(std::move(split));
 }

@@ -32,7 +32,8 @@ Split stratified_split(std::int64_t count, const ClassLabels& labels, const Spli
 /// turn. `scaffolds` [G].
 Split scaffold_split(const std::vector<std::string>& scaffolds, const SplitSizes& sizes);
 /// Chemprop's rule: large groups (more than half of the validation or test size) come first, in random order by the
-/// seed, then the others, also in random order. Each goes into the first set with room: train, valid, test.
+/// seed, then the others, also in random order. Each goes into the first set with room: train, valid, test. Unlike
+/// there, a group that is larger than every requested set becomes the largest of them, and the others share the rest.
 Split scaffold_balanced_split(const std::vector<std::string>& scaffolds, const SplitSizes& sizes, std::uint64_t seed);
 /// Groups of a user's column. A molecule with an empty cell becomes a separate group.
 std::vector<std::string> unique_where_empty(std::vector<std::string> groups);

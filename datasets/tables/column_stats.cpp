@@ -100,6 +100,7 @@ void ColumnStats::add(std::string_view cell, const std::string& file, std::int64
     if (measured && measured->bound != 0) ++censored, keep_first(first_censored);
     else if (measured && measured->sign.empty() && !cell_unit.empty()) ++with_unit;
     else ++numbers;
+    if (number && std::isalpha(static_cast<unsigned char>(trim(cell)[0])) != 0) keep_first(first_true_or_false);
     if (measured && measured->approximate && measured->bound == 0) ++approximate, keep_first(first_approximate);
     const bool is_limit = measured && measured->bound != 0;
     if (!cell_unit.empty()) {

@@ -60,6 +60,7 @@ struct ColumnStats {
   std::int64_t approximate = 0;  ///< such as "~3"; counted as exact
   CellPlace first_text{};        ///< first filled cell that is neither a number nor censored
   CellPlace first_censored{}, first_approximate{};
+  CellPlace first_true_or_false{};  ///< counted as a number
 
   // Units.
   CellPlace first_unit{};  ///< first cell with a unit after the number

@@ -25,21 +25,24 @@ std::string two_readings(const CellPlace& place) {
          ")";
 }
 
+[[noreturn]] void throw_at(const CellPlace& place, const std::string& what) {
+  throw DataError(place.file, place.row + 1, what, place.text);
+}
+
 [[noreturn]] void throw_bad_number(const std::string& column, const CellPlace& place) {
-  throw DataError(
-      place.file, place.row + 1,
-      "column '" + column + "' has a cell that is not a number" +
-          (is_censored(place.text) ? "; a sign such as > must be followed by one number and, optionally, a unit" : ""),
-      place.text);
+  const char* advice =
+      is_censored(place.text) ? "; a sign such as > must be followed by one number and, optionally, a unit" : "";
+  throw_at(place, "column '" + column + "' has a cell that is not a number" + advice);
+}
+
+const char* if_not_named(bool named) {
+  return named ? "" : "; if it is not a target, name the targets with --target-columns";
 }
 
 /// Checks for commas that are not, or may not be, thousands separators.
 void check_commas(const ColumnStats& column, bool named) {
   const auto fail = [&](const CellPlace& place, const std::string& what) {
-    throw DataError(place.file, place.row + 1,
-                    "column '" + column.name + "' " + what +
-                        (named ? "" : "; if it is not a target, name the targets with --target-columns"),
-                    place.text);
+    throw_at(place, "column '" + column.name + "' " + what + if_not_named(named));
   };
   if (column.decimal_commas > 0 && !column.first_thousands.exists())
     fail(column.first_decimal_comma,
@@ -79,10 +82,6 @@ Task multiclass_task(const std::vector<ColumnStats>& stats, const std::vector<st
   return task;
 }
 
-[[noreturn]] void throw_at(const CellPlace& place, const std::string& what) {
-  throw DataError(place.file, place.row + 1, what, place.text);
-}
-
 /// Throws DataError if the units differ, or if only some of the exact numbers have a unit.
 void check_units(const ColumnStats& column) {
   const std::string name = "column '" + column.name + "' ",
@@ -109,17 +108,18 @@ void check_values(const ColumnStats& column, std::optional<TaskKind> kind, bool 
         kind == TaskKind::mixed           ? "in a mixed task, classes must be 1 and 0, yes and no or similar pairs"
         : two && kind == TaskKind::binary ? "its labels are " + list_of(sorted_labels(column.labels)) +
                                                 ": specify the positive one with --positive LABEL"
-                                          : "for text classes, use -t multiclass, or --positive LABEL if there are two";
-    throw DataError(column.first_text.file, column.first_text.row + 1,
-                    "column '" + column.name + "' is text (" + std::to_string(column.exact()) + " of " +
-                        std::to_string(column.filled) + " cells are numbers), so it cannot be a target; " + advice,
-                    column.first_text.text);
+                                          : "if all targets are text, use -t multiclass (two labels: --positive LABEL)";
+    throw_at(column.first_text, "column '" + column.name + "' is text (" + std::to_string(column.exact()) + " of " +
+                                    std::to_string(column.filled) + " cells are numbers), so it cannot be a target; " +
+                                    advice);
   }
   if (column.first_text.exists()) throw_bad_number(column.name, column.first_text);
   if (kind == TaskKind::binary && column.first_not_binary.exists())
-    throw DataError(column.first_not_binary.file, column.first_not_binary.row + 1,
-                    "column '" + column.name + "' is a classification target, but this cell is neither 0 nor 1",
-                    column.first_not_binary.text);
+    throw_at(column.first_not_binary,
+             "column '" + column.name + "' is a classification target, but this cell is neither 0 nor 1");
+  if (column.first_true_or_false.exists() && !column.is_binary())
+    throw_at(column.first_true_or_false, "column '" + column.name + "' has a cell that is not a number, unlike '" +
+                                             column.first_not_binary.text + "'" + if_not_named(named));
 }
 
 /// Returns "'a', 'b' ... and 3 more".

@@ -35,10 +35,12 @@ def texts_of(values: Any, first: int = 0) -> List[str]:
     """Returns the SMILES of a list, tuple, numpy array, pandas Series or Arrow array (also any object with
     ``__arrow_c_stream__``); missing values (None, NaN, NA) become "", molecules of RDKit their SMILES.
 
-    Raises TypeError for a single string, for a table with more than one column, and for any other value; the message
-    gives its index, where ``first`` is that of values[0].
+    Raises TypeError for a single string or a dictionary, for a table with more than one column, and for any other
+    value; the message gives its index, where ``first`` is that of values[0].
     """
     shape = getattr(values, "shape", None)
+    if isinstance(values, dict):
+        raise TypeError("SMILES must be passed as a list: table[column], not table")
     if isinstance(values, (str, bytes)) or shape == ():
         raise TypeError("SMILES must be passed as a list: [smiles], not smiles")
     if shape is not None and len(shape) == 2:
@@ -56,14 +58,14 @@ def texts_of(values: Any, first: int = 0) -> List[str]:
     else:
         values = list(values)
     for place, value in enumerate(values):
-        if type(value) is not str:
+        if type(value) is not str or not value.isascii():
             values[place] = _text_of(value, first + place)
     return values
 
 
 def _text_of(value: Any, place: int) -> str:
-    if isinstance(value, str):  # numpy.str_
-        return str(value)
+    if isinstance(value, str):  # may be numpy.str_, or contain half of a surrogate pair
+        return str(value).encode(errors="surrogatepass").decode(errors="replace")
     if _is_missing(value):
         return ""
     if type(value).__module__.startswith("rdkit.") and hasattr(value, "GetNumBonds"):
@@ -93,8 +95,8 @@ def windows_of(values: Iterable[Any], rows: int = WINDOW) -> Iterator[List[str]]
 def numbers_of(table: Any, names: List[str]) -> np.ndarray:
     """Returns columns of a dictionary, a DataFrame or an Arrow table as float32 [n, columns]; missing values are NaN.
 
-    Raises UsageError if a column is missing or not unique, and DataError if a value is not a number (texts of numbers
-    are accepted).
+    Numbers too large for float32 become infinite. Raises UsageError if a column is missing or not unique, and DataError
+    if a value is not a number (texts of numbers are accepted).
     """
     known = names_of(table)
     for name in names:
@@ -115,6 +117,7 @@ def _floats_of(values: Any, name: str) -> np.ndarray:
             raise TypeError("dates and durations are not numbers")
         if values.dtype.kind == "O":
             values = [np.nan if _is_missing(value) else value for value in values]
-        return np.asarray(values, dtype=np.float32)
+        with np.errstate(over="ignore"):
+            return np.asarray(values, dtype=np.float32)
     except (TypeError, ValueError) as error:
         raise _core.DataError(f"column '{name}': {error}") from None

@@ -2,7 +2,7 @@
 import os
 import warnings
 from dataclasses import dataclass
-from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Union
+from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -171,6 +171,9 @@ class Predictor:
     def __init__(self, runs: Union[Path, Sequence[Path]], threads: int = 0, precision: str = "fp32",
                  device: str = "cpu", *, interval: float = 0, domain: bool = False, calibrate: bool = True,
                  max_atoms: int = 1024):
+        for name, value, low, high in (("threads", threads, 0, 1024), ("max_atoms", max_atoms, 1, 65533)):
+            if not low <= value <= high:
+                raise _core.UsageError(f"{name}: must be from {low} to {high}, not {value}")
         paths = paths_of(runs)
         self._options: Dict[str, Any] = dict(runs=[os.path.abspath(path) for path in paths], threads=threads,
                                              max_atoms=max_atoms, calibrate=calibrate)
@@ -193,19 +196,24 @@ class Predictor:
         returned. ``interval`` is the coverage of the prediction interval for this call; None = as given to the Predictor.
         Ctrl-C interrupts the call.
 
-        Raises UsageError if the run has no intervals with this coverage.
+        Raises UsageError if the run has no intervals with this coverage, or if the model has input columns that are not
+        given. A row with an infinite number gets the status "invalid_input".
         """
         if is_stream(smiles):
             if columns is not None:
                 raise TypeError("columns need a list of SMILES, not an iterator")
+            self._numbers(None)  # the model may need columns
             parts = [self._core.predict(window, None, interval) for window in windows_of(smiles)]
             return self._predictions(_joined(parts) if parts else self._core.predict([], None, interval))
-        return self._predictions(self._core.predict(texts_of(smiles), self._numbers(columns), interval))
+        numbers = self._numbers(columns)
+        texts, infinite = self._without_infinite(texts_of(smiles), numbers)
+        return self._predictions(_with_reasons(self._core.predict(texts, numbers, interval), infinite))
 
     def predict_windows(self, smiles: Iterable[Any], rows: int = WINDOW, *,
                         interval: Optional[float] = None) -> Iterator[Predictions]:
         """Yields predictions for ``rows`` molecules at a time, for inputs whose results do not fit in memory.
-        ``interval`` as in :meth:`predict`."""
+        ``interval`` as in :meth:`predict`. Raises UsageError if the model has input columns."""
+        self._numbers(None)
         for window in windows_of(smiles, rows):
             yield self._predictions(self._core.predict(window, None, interval))
 
@@ -229,14 +237,17 @@ class Predictor:
         rollout). "atoms" takes ten to a hundred times as long as :meth:`predict`. ``columns`` as there. The first call
         of a method reads the run again.
 
-        Raises UsageError for "atoms" if the run has no mean atom (imported and pre-trained runs).
+        Raises UsageError for "atoms" if the run has no mean atom (imported and pre-trained runs), and if the model has
+        input columns that are not given (except for "rollout", which does not use them).
         """
         if method not in ("atoms", "fragments", "rollout"):
             raise _core.UsageError(f"method: {method!r}: must be 'atoms', 'fragments' or 'rollout'")
+        numbers = None if method == "rollout" else self._numbers(columns)
         if method not in self._explainers:
             self._explainers[method] = _core.Predictor(**self._options, precision="fp32", gpu=-1, interval=0,
                                                        domain=False, explain=method)
-        parts = self._explainers[method].explain(texts_of(smiles), self._numbers(columns))
+        texts, infinite = self._without_infinite(texts_of(smiles), numbers)
+        parts = _with_reasons(self._explainers[method].explain(texts, numbers), infinite)
         offset = parts.pop("offset")[1:]
         atoms = np.split(parts.pop("atoms"), offset)[:-1]
         fragment = np.split(parts.pop("fragment"), offset if method == "fragments" else 0 * offset)[:-1]
@@ -279,12 +290,27 @@ class Predictor:
                            parts.get("low"), parts.get("high"), domain)
 
     def _numbers(self, columns: Any) -> Optional[np.ndarray]:
+        names = self.input_columns
         is_table = is_arrow(columns) or hasattr(columns, "keys")
-        if columns is None or is_table and not self.input_columns:
+        if columns is None and names:
+            raise _core.UsageError(f"columns: the model reads {', '.join(names)} (NaN = not measured)")
+        if columns is None or is_table and not names:
             return None
         if is_table:
-            columns = numbers_of(columns, self.input_columns)
-        return np.ascontiguousarray(columns, dtype=np.float32)
+            return np.ascontiguousarray(numbers_of(columns, names))
+        with np.errstate(over="ignore"):
+            numbers = np.ascontiguousarray(columns, dtype=np.float32)
+        if numbers.ndim != 2:
+            raise _core.UsageError(f"columns: must be a table or an array [n, {len(names)}], not one of {numbers.shape}")
+        return numbers
+
+    def _without_infinite(self, texts: List[str], numbers: Optional[np.ndarray]) -> Tuple[List[str], Dict[int, str]]:
+        """Replaces the SMILES of rows with an infinite number by "". Returns also the reasons of these rows."""
+        names, reasons = self.input_columns, {}
+        if numbers is not None and numbers.shape == (len(texts), len(names)):
+            reasons = {int(row): f"{names[column]}: infinite or too large"
+                       for row, column in np.argwhere(np.isinf(numbers))}
+        return [("" if row in reasons else text) for row, text in enumerate(texts)] if reasons else texts, reasons
 
 
 def _gpu_of(device: str) -> int:
@@ -295,6 +321,12 @@ def _gpu_of(device: str) -> int:
     if name != "cuda" or not (number or "0").isdigit():
         raise _core.UsageError(f"device: {device!r}: must be cpu, cuda or cuda:N")
     return int(number or "0")
+
+
+def _with_reasons(parts: Dict[str, Any], reasons: Dict[int, str]) -> Dict[str, Any]:
+    for row, reason in reasons.items():
+        parts["status"][row], parts["reason"][row] = _core.STATUS_WORDS.index("invalid_input"), reason
+    return parts
 
 
 def _joined(parts: List[Dict[str, Any]]) -> Dict[str, Any]:

@@ -77,8 +77,9 @@ def _predictor_of(run: Any, options: Dict[str, Any]) -> Predictor:
 
 
 def _run_on_file(name: str, runs: Any, input: Path, output: Path, quiet: bool, options: Dict[str, Any]) -> None:
-    run_program([path_of(name), "--model", *paths_of(runs), "--input", os.fspath(input), "--output",
-                 os.fspath(output), *flags_of(options)] + (["--quiet"] if quiet else []))
+    program = path_of(name)
+    run_program([program, "--model", *paths_of(runs), "--input", os.fspath(input), "--output", os.fspath(output),
+                 *flags_of(program, options)] + (["--quiet"] if quiet else []))
 
 
 def _map_parquet(input: Path, output: Path, smiles_column: Optional[str], quiet: bool,
@@ -242,7 +243,8 @@ class BatchPredictor:
         """Returns the schema of the result for a Spark DataFrame with this ``schema``. Loads the run. Needs pyspark."""
         from pyspark.sql import types
 
-        columns = self._chosen(self.predictor.predict([]).columns())
+        no_columns = {name: [] for name in self.predictor.input_columns}
+        columns = self._chosen(self.predictor.predict([], no_columns).columns())
         kinds = {"f": types.DoubleType(), "b": types.BooleanType(), "i": types.LongType()}
         fields = [types.StructField(new, kinds.get(columns[name].dtype.kind, types.StringType()))
                   for name, new in _new_names(schema.names, columns).items()]

@@ -1,8 +1,10 @@
 """Training with molgraph-train as a function."""
 import csv
+import functools
 import html
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -40,10 +42,13 @@ class Run:
 
     @property
     def results(self) -> Dict[str, Dict[str, float]]:
-        """Metrics of each set, for example ``results["test"]["rmse"]``; NaN for an undefined metric."""
+        """Metrics of each set, for example ``results["test"]["rmse"]``; NaN for an undefined metric. Of folds, the mean
+        over the folds, and their standard deviation as ``results["test"]["rmse deviation"]``."""
         results: Dict[str, Dict[str, float]] = {}
         for row in self._rows("results.csv"):
-            results.setdefault(row["part"], {})[row["metric"]] = float(row["value"] or "nan")
+            suffix = {"mean": "", "deviation": " deviation"}.get(row.get("fold", "mean"))
+            if suffix is not None:  # otherwise a single fold
+                results.setdefault(row["part"], {})[row["metric"] + suffix] = float(row["value"] or "nan")
         return results
 
     @property
@@ -79,28 +84,42 @@ class Run:
 
 def info_of(run: str, *flags: str) -> str:
     """The output of molgraph-info. Its errors are raised as UsageError, DataError, FileError or RunError."""
-    program = path_of("molgraph-info")
-    done = subprocess.run([program, run, *flags], capture_output=True, text=True, env=environment_of(program))
+    return _output_of(path_of("molgraph-info"), run, *flags)
+
+
+def _output_of(program: str, *arguments: str) -> str:
+    done = subprocess.run([program, *arguments], capture_output=True, text=True, errors="replace",
+                          env=environment_of(program))
     if done.returncode != 0:
         raise _error(done.returncode, done.stderr.splitlines())
     return done.stdout
 
 
-def flags_of(options: Dict[str, Any]) -> List[str]:
-    """Converts options to flags of the program: ``batch_size=32`` is ``--batch-size 32``, True and False are ``--name``
-    and ``--no-name``, a list is several values, None is skipped."""
+def flags_of(program: str, options: Dict[str, Any]) -> List[str]:
+    """Converts options to flags of the program (a path): ``batch_size=32`` is ``--batch-size 32``, True is ``--name``,
+    False is ``--no-name`` (nothing for a switch that can only be turned on), a list, array or Index is several values,
+    None and empty lists are skipped."""
     flags: List[str] = []
     for name, value in options.items():
         flag = name.replace("_", "-")
-        if value is None:
+        if hasattr(value, "tolist"):  # numpy and pandas
+            value = value.tolist()
+        if value is None or isinstance(value, (list, tuple)) and not value:
             continue
-        if isinstance(value, bool):
-            flags.append("--" + ("" if value else "no-") + flag)
-        elif isinstance(value, (list, tuple)):
-            flags += ["--" + flag] + [str(one) for one in value]
+        if value is False:
+            only_on = re.search(rf"--{re.escape(flag)}(  |$)", _help_of(program), re.MULTILINE)
+            flags += [] if only_on else [f"--no-{flag}"]
+        elif value is True:
+            flags.append("--" + flag)
         else:
-            flags += ["--" + flag, str(value)]
+            flags += ["--" + flag] + [str(one) for one in (value if isinstance(value, (list, tuple)) else [value])]
     return flags
+
+
+@functools.lru_cache(maxsize=None)
+def _help_of(program: str) -> str:
+    has_more = os.path.basename(program) in ("molgraph-train", "molgraph-pretrain")
+    return _output_of(program, "--help-all" if has_more else "--help")
 
 
 def train(data: Any, out: Path, *, quiet: bool = False, **options: Any) -> Run:
@@ -132,7 +151,7 @@ def train(data: Any, out: Path, *, quiet: bool = False, **options: Any) -> Run:
     tables = data if isinstance(data, (list, tuple)) else [data]
     given = [] if options.get("resume") else [os.fspath(table) for table in tables]
     program = path_of("molgraph-train")
-    run_program([program] + given + flags_of({"output_dir": out, **options}) + (["--quiet"] if quiet else []))
+    run_program([program] + given + flags_of(program, {"output_dir": out, **options}) + (["--quiet"] if quiet else []))
     return Run(out)
 
 

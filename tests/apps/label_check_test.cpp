@@ -167,5 +167,16 @@ TEST(LabelCheck, OutliersAreClippedForTargetScaling) {
   EXPECT_GT(target_statistics(data.set, train).mean.at(0), 1000);
 }
 
+TEST(LabelCheck, ScalingDoesNotDependOnTheUnit) {
+  LoadedData data = chains();
+  const double deviation = target_scaling_of(data.set, data.split.train).deviation.at(0);
+  for (double& label : data.set.targets) label *= 1e-15;
+  EXPECT_NEAR(target_scaling_of(data.set, data.split.train).deviation.at(0) / 1e-15, deviation, 1e-9 * deviation);
+  for (const double constant : {0.0, 0.1, 1e6 / 3}) {
+    std::ranges::fill(data.set.targets, constant);
+    EXPECT_EQ(target_scaling_of(data.set, data.split.train).deviation.at(0), 1) << constant;
+  }
+}
+
 }  // namespace
 }  // namespace molgraph

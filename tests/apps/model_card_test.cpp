@@ -89,6 +89,10 @@ TEST(ModelCard, NamesUnitsAndScales) {
   EXPECT_THAT(model_card(facts, ""), HasSubstr("- type: mae\n      value: 1.0e-05\n"));
   facts = facts_of(TaskKind::regression, 3, 60);
   facts.run = RunRecord{.refit = true};
+  EXPECT_THAT(model_card(facts, ""), HasSubstr("for which it is defined, in their units.\n"));
+  facts.task.names = {"a", "b", "c"};
+  facts.task.logarithmic = {false, true, false};
+  EXPECT_THAT(model_card(facts, ""), HasSubstr("in their units (log10 units: b).\n"));
   EXPECT_THAT(model_card(facts, ""), Not(HasSubstr("- type: mae"))) << "the mean of errors in different units";
   EXPECT_THAT(model_card(facts, ""), HasSubstr("- type: spearman"));
   EXPECT_THAT(model_card(facts, ""), HasSubstr("the validation results are those before"));

@@ -5,11 +5,13 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <numeric>
 #include <random>
 
 #include "apps/report/html.hpp"
 #include "apps/report/judged_errors.hpp"
+#include "apps/report/report_json.hpp"
 #include "apps/report/run_tables.hpp"
 #include "apps/report/similarity.hpp"
 #include "apps/report/statistics.hpp"
@@ -331,6 +333,23 @@ TEST(ReportRecordFile, RoundTripsThroughJson) {
   EXPECT_THROW(report_record_from_json(json, "report.json", 3), FileError);
   EXPECT_THROW(report_record_from_json(json.substr(0, json.size() / 2), "report.json", 2), FileError);
   EXPECT_THROW(report_record_from_json("{\"version\": 2}", "report.json", 2), FileError);
+}
+
+TEST(ReportJson, LabelsOfClassesAreTheirNames) {
+  for (const TaskKind kind : {TaskKind::multiclass, TaskKind::binary, TaskKind::regression}) {
+    ReportFacts facts = facts_of(kind, 1, 60);
+    facts.task.class_labels = {"low", "mid", "high"};
+    const nlohmann::json json = nlohmann::json::parse(report_json(facts)), &worst = json.at("worst");
+    const auto errors = worst_errors(facts, worst.size());
+    for (std::size_t k = 0; k < errors.size(); ++k) {
+      const double label = facts.test.labels[errors[k].row];
+      if (kind == TaskKind::regression) EXPECT_NEAR(worst[k].at("label").get<double>(), label, 1e-6);
+      else EXPECT_EQ(worst[k].at("label"), facts.task.class_labels[static_cast<std::size_t>(label)]);
+    }
+    EXPECT_EQ(json.at("twins").at(0).at("a").at("label").is_string(), kind != TaskKind::regression);
+    facts.task.class_labels = {};
+    EXPECT_TRUE(nlohmann::json::parse(report_json(facts)).at("worst").at(0).at("label").is_number());
+  }
 }
 
 }  // namespace

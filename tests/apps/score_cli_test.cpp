@@ -216,7 +216,7 @@ TEST_F(ScoreTest, TerminatedRunKeepsTheScoredRows) {
   EXPECT_EQ(part.back(), '\n');
   EXPECT_GE(lines_of(part).size(), 513u);
   EXPECT_EQ(lines_of(part).back().substr(lines_of(part).back().size() - 4), ",ok,") << "complete lines";
-  EXPECT_NE(result.err.find("they are in out.csv.part"), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("the output so far is in out.csv.part"), std::string::npos) << result.err;
 }
 
 // The reading thread is blocked in a read when the signal arrives. The rows are long, so that no read-ahead hides them.

@@ -144,6 +144,25 @@ TEST(ScaffoldBalancedSplit, KeepsGroupsTogetherAndLargeOnesInTrain) {
   EXPECT_THAT(scaffold_balanced_split(scaffolds, {0.9, 0.1, 0}, 0).test, IsEmpty());
 }
 
+TEST(ScaffoldBalancedSplit, AGroupLargerThanEverySetBecomesTheLargestSet) {
+  std::vector<std::string> groups(200);
+  for (std::size_t g = 0; g < 200; ++g)
+    groups[g] = g % 10 != 0 ? "giant" : "s" + std::to_string(g / 20);  // 180, 2 each
+  const Split split = scaffold_balanced_split(groups, {0.8, 0.1, 0.1}, 0);
+  expect_whole(split, 200);
+  EXPECT_THAT(split.train, SizeIs(180));
+  EXPECT_THAT(split.valid, SizeIs(10));
+  EXPECT_THAT(split.test, SizeIs(10));
+  const Split large_test = scaffold_balanced_split(groups, {0.2, 0.1, 0.7}, 0);
+  expect_whole(large_test, 200);
+  EXPECT_THAT(large_test.test, SizeIs(182));
+  EXPECT_THAT(large_test.train, SizeIs(12));  // of 13.3
+  EXPECT_THAT(large_test.valid, SizeIs(6));   // of 6.7
+  EXPECT_THAT(scaffold_balanced_split(groups, {0.1, 0.8, 0.1}, 0).valid, SizeIs(180));
+  EXPECT_THAT(scaffold_balanced_split(groups, {0.8, 0.2, 0}, 0).valid, SizeIs(20));
+  EXPECT_THAT(scaffold_balanced_split(std::vector<std::string>(9), {0.8, 0.1, 0.1}, 0).train, SizeIs(9));
+}
+
 TEST(ColumnSplit, AcceptsWordsInAnyCase) {
   const Split split = column_split({"train", "Val", " TEST ", "", "validation", "valid"}, "x.csv", {0, 1, 2, 3, 4, 5});
   EXPECT_THAT(split.train, ElementsAre(0));

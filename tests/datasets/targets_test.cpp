@@ -194,6 +194,25 @@ TEST_F(TargetsTest, ColumnsNextToAPredictionAreNotTargets) {
   EXPECT_THAT(load_text(text).set.task.names, ElementsAre("y", "dose_low", "domain_z"));
 }
 
+TEST_F(TargetsTest, TrueAndFalseAreNoNumbersNextToNumbers) {
+  const auto error_of = [&](const std::vector<std::string>& cells, const LoadOptions& options = {}) {
+    return message_of<DataError>([&] { load_text(table_of(cells), options); });
+  };
+  EXPECT_THAT(
+      error_of({"1.5", "0", "TRUE"}),
+      AllOf(HasSubstr("row 3"), HasSubstr("'label' has a cell that is not a number, unlike '1.5'; if it is not a"),
+            HasSubstr("TRUE")));
+  EXPECT_THAT(error_of({"1.5", "2", "TRUE", "maybe"}), AllOf(HasSubstr("row 4"), HasSubstr("maybe")));
+  LoadOptions options;
+  options.target_columns = {"label"};
+  EXPECT_THAT(error_of({"1.5", "false"}, options), AllOf(HasSubstr("row 2"), Not(HasSubstr("--target-columns"))));
+  options.task = TaskKind::binary;
+  EXPECT_THAT(error_of({"TRUE", "FALSE", "2"}, options), AllOf(HasSubstr("row 3"), HasSubstr("neither 0 nor 1")));
+  EXPECT_EQ(load_text(table_of({"TRUE", "0", "1", "False"})).set.task.kind, TaskKind::binary);
+  options.task = TaskKind::regression;
+  EXPECT_EQ(load_text(table_of({"TRUE", "0", "1", "False"}), options).set.task.kind, TaskKind::regression);
+}
+
 TEST_F(TargetsTest, MissingCellsAreEqualForTargetsIdsAndSplits) {
   for (const char* blank : {"", " ", "NA", "NaN", "nan", "N/A", "null", "NULL", "None", "none", "-"}) {
     const std::string cell(blank);

@@ -67,6 +67,9 @@ def test_invalid_inputs_fail(predictor):
         predictor.predict("CCO")
     with pytest.raises(TypeError, match="as a list"):
         predictor.predict(np.array("CCO"))
+    with pytest.raises(TypeError, match="table\\[column\\], not table"):
+        predictor.predict({"smiles": ["CCO"]})
+    assert predictor.predict(["CCO", "C\ud800"]).status.tolist() == ["ok", "invalid_smiles"]
     with pytest.raises(TypeError, match="SMILES 1: must be a string, not int 5"):
         predictor.predict(["CCO", 5])
     with pytest.raises(TypeError, match="SMILES 3: must be a string, not int 5"):
@@ -150,7 +153,20 @@ def test_input_columns(tmp_path):
     low, high = (predictor.predict(["CCO"], {"dose": [dose]}).values for dose in (0, 6))
     assert not np.array_equal(low, high)
     assert np.array_equal(predictor.predict(["CCO"], [[6.0]]).values, high)
-    assert np.isfinite(predictor.predict(["CCO"]).values).all()  # missing values
+    assert np.isfinite(predictor.predict(["CCO"], [[np.nan]]).values).all()  # not measured
+    for call in (lambda: predictor.predict(["CCO"]), lambda: predictor.predict(iter(["CCO"])),
+                 lambda: next(predictor.predict_windows(["CCO"])), lambda: predictor.explain(["CCO"])):
+        with pytest.raises(molgraph.UsageError, match="the model reads dose"):
+            call()
+    assert predictor.explain(["CCO"], method="rollout").status.tolist() == ["ok"]  # does not use the columns
+    for columns in ({"dose": [6, 2e39]}, {"dose": [6, np.inf]}, [[6], [-np.inf]]):
+        found = predictor.predict(["CCO", "CCO"], columns)
+        assert found.status.tolist() == ["ok", "invalid_input"] and found.reason[1] == "dose: infinite or too large"
+        assert np.array_equal(found.values[:1], high) and np.isnan(found.values[1]).all()
+    assert predictor.explain(["CCO"], [[np.inf]]).status.tolist() == ["invalid_input"]
+    assert predictor.predict([], {"dose": []}).values.shape == (0, 1)
+    with pytest.raises(molgraph.UsageError, match="must be a table or an array"):
+        predictor.predict(["CCO"], [1, np.inf])
     with pytest.raises(molgraph.UsageError, match="'dose' is missing"):
         predictor.predict(["CCO"], {"doses": [1]})
     with pytest.raises(molgraph.UsageError, match="1 x 2 numbers"):
@@ -173,6 +189,9 @@ def test_errors_have_types_and_messages(run, tmp_path):
         molgraph.Predictor(tmp_path / "nothing")
     with pytest.raises(OSError):
         molgraph.Predictor([tmp_path / "nothing"])
+    for options in ({"threads": -1}, {"threads": 1025}, {"max_atoms": 0}, {"max_atoms": 65534}):
+        with pytest.raises(molgraph.UsageError, match=next(iter(options)) + ": must be"):
+            molgraph.Predictor(run, **options)
     with pytest.raises(molgraph.UsageError, match="fp16"):
         molgraph.Predictor(run, precision="fp16")
     with pytest.raises(ValueError, match="must be cpu, cuda"):

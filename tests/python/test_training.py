@@ -6,6 +6,7 @@ import sys
 import textwrap
 import time
 
+import numpy as np
 import pytest
 from conftest import chain, tiny
 
@@ -38,8 +39,26 @@ def test_training_on_a_data_frame(tmp_path):
 
 
 def test_options_are_flags():
-    assert flags_of({"batch_size": 32, "urpe": True, "blend": False, "layers": [1, 2], "lr": None, "lr_end": 1e-5}) == \
-        ["--batch-size", "32", "--urpe", "--no-blend", "--layers", "1", "2", "--lr-end", "1e-05"]
+    train, score = path_of("molgraph-train"), path_of("molgraph-score")
+    assert flags_of(train, {"batch_size": 32, "urpe": True, "blend": False, "lr": None, "lr_end": 1e-5}) == \
+        ["--batch-size", "32", "--urpe", "--no-blend", "--lr-end", "1e-05"]
+    assert flags_of(train, {"a": [1, 2], "b": np.array([0.5, 2]), "c": np.array(["x", "y"]), "d": np.int64(3)}) == \
+        ["--a", "1", "2", "--b", "0.5", "2.0", "--c", "x", "y", "--d", "3"]
+    assert flags_of(train, {"target_columns": [], "resume": False, "verbose": False, "domain": np.False_}) == \
+        ["--no-domain"]
+    assert flags_of(score, {"domain": False, "strict": False, "calibrate": False}) == ["--no-calibrate"]
+    assert flags_of(train, {"blnd": False, "descriptors": False}) == ["--no-blnd", "--no-descriptors"]  # errors
+
+
+def test_results_of_folds_are_means(table, tmp_path):
+    made = molgraph.train(table, tmp_path / "run", **tiny(folds=3, blend=False, baselines=False, report=False))
+    with open(tmp_path / "run" / "results.csv", newline="") as file:
+        values = [float(row["value"]) for row in csv.DictReader(file)
+                  if row["part"] == "test" and row["fold"] in ("fold 0", "fold 1", "fold 2")]
+    assert len(values) == 3
+    of_all = made.results["test"]
+    assert of_all["mae"] == pytest.approx(sum(values) / 3, rel=1e-6)
+    assert of_all == pytest.approx(made.info["results"]["test"], rel=1e-6) and "mae deviation" in of_all
 
 
 def test_errors_of_the_program_become_exceptions(table, tmp_path):

@@ -334,7 +334,8 @@ void reject_row(const std::string& input, const TableRow& row, RowStatus status,
 }
 
 void log_interruption(std::int64_t rows, const std::string& where) {
-  spdlog::warn("stopped after {} rows{}", with_thousands(rows), where.empty() ? "" : "; they are in " + where);
+  spdlog::warn("stopped after {} rows{}", with_thousands(rows),
+               where.empty() ? "" : "; the output so far is in " + where);
 }
 
 int finish_batch(const BatchOptions& options, const StatusCounts& counts, double seconds) {

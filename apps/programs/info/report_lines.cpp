@@ -105,7 +105,8 @@ std::string worst(const Json& list) {
   const bool several = std::ranges::any_of(list, [&](const Json& one) { return one["target"] != list[0]["target"]; });
   for (const Json& one : list)
     items.push_back(one["id"].get<std::string>() + (several ? " " + one["target"].get<std::string>() : "") +
-                    ": label " + number(one["label"]) + ", predicted " + number(one["prediction"]) +
+                    ": label " + (one["label"].is_string() ? one["label"].get<std::string>() : number(one["label"])) +
+                    ", predicted " + number(one["prediction"]) +
                     (one.contains("similarity") ? text(" (similarity %.2f)", one["similarity"].get<double>()) : ""));
   return list_of(items, kWorstShown);
 }

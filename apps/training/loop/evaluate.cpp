@@ -101,7 +101,8 @@ TargetStatistics target_scaling_of(const MoleculeSet& set, const std::vector<std
   for (std::size_t t = 0; t < result.mean.size(); ++t) {
     const bool regression = set.task.kind_of(t) == TaskKind::regression;
     if (!regression) result.mean[t] = 0;
-    if (!regression || result.deviation[t] <= 1e-12) result.deviation[t] = 1;
+    const bool constant = result.deviation[t] <= 1e-12 * std::abs(result.mean[t]);  // it may be rounding
+    if (!regression || constant) result.deviation[t] = 1;
   }
   return result;
 }

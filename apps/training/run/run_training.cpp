@@ -263,7 +263,7 @@ std::vector<std::string> warnings_of_folds(const LoadedData& data) {
       auto found = std::ranges::find(all, warning, [](const auto& one) { return one.first; });
       if (found == all.end()) found = all.insert(found, {warning, "fold "});
       else found->second += ", ";
-      found->second += std::to_string(k + 1);
+      found->second += std::to_string(k);
     }
   std::vector<std::string> lines;
   for (const auto& [warning, folds] : all) lines.push_back(folds + ": " + warning);
@@ -287,7 +287,7 @@ void train_folds(const TrainRun& run, const ResolvedRun& resolved, LoadedData& d
   if (run.processes->first()) announce_members(run, run.folder, folds);
   run.control.warn_of(warnings_of_folds(data));
   for (std::size_t k = 0; k < data.folds.size(); ++k) {
-    run.control.note(text("Fold %zu of %zu", k + 1, data.folds.size()));
+    run.control.note(text("Fold %zu, number %zu of %zu", k, k + 1, data.folds.size()));
     const Split& split = data.folds[k];
     SplitResult fold = train_split(run, for_fold(resolved, data, split), data, split, start,
                                    run.folder + "/model_" + std::to_string(k), baselines, plan, suspicious);

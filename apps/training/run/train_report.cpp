@@ -268,7 +268,7 @@ std::string warning_of_folds(const std::vector<Report>& folds) {
   const auto first = std::ranges::find_if(folds, has_one);
   if (first == folds.end()) return {};
   const auto count = std::ranges::count_if(folds, has_one);
-  return text("Fold %td", first - folds.begin() + 1) + (count > 1 ? text(" and %td more", count - 1) : "") + ": " +
+  return text("Fold %td", first - folds.begin()) + (count > 1 ? text(" and %td more", count - 1) : "") + ": " +
          first->warning;
 }
 
