@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "datasets/tables/targets.hpp"
+#include "datasets/tables/target_parser.hpp"
 #include "featurize/graph/molecular_graph.hpp"
 
 namespace molgraph {

@@ -14,6 +14,7 @@
 #include "datasets/store/store.hpp"
 #include "datasets/system/text.hpp"
 #include "datasets/tables/labels.hpp"
+#include "datasets/tables/targets.hpp"
 #include "featurize/descriptors/descriptors.hpp"
 #include "featurize/graph/error.hpp"
 

@@ -14,6 +14,7 @@
 #include "datasets/duplicates.hpp"
 #include "datasets/load_options.hpp"
 #include "datasets/tables/spool.hpp"
+#include "datasets/tables/target_parser.hpp"
 #include "datasets/tables/targets.hpp"
 #include "featurize/smiles/smiles.hpp"
 

@@ -64,11 +64,9 @@ std::string entry(const std::string& name, const std::string& html) {
 
 /// `value` in the unit of the table.
 std::string value_html(const ReportFacts& facts, std::size_t t, double value) {
-  if (facts.task.kind == TaskKind::multiclass) {
-    const auto c = static_cast<std::size_t>(value);
-    return escaped(c < facts.task.class_labels.size() ? facts.task.class_labels[c] : std::to_string(c));
-  }
-  return facts.task.kind_of(t) == TaskKind::binary ? (value > 0.5 ? "1" : "0") : number_html(value);
+  if (facts.task.kind_of(t) == TaskKind::regression) return number_html(value);
+  const auto c = static_cast<std::size_t>(value);
+  return escaped(c < facts.task.class_labels.size() ? cut_short(facts.task.class_labels[c], 60) : std::to_string(c));
 }
 
 /// The most similar training molecule, for runs that store the names of their training molecules.
@@ -88,9 +86,11 @@ std::string worst_card(const ReportFacts& facts, const LabelError& error) {
   list += entry("label", value_html(facts, error.target, of_table(rows.labels[at])));
   const bool is_regression = facts.task.kind_of(error.target) == TaskKind::regression;
   const double predicted = prediction_of(facts, rows, error.row, error.target);
-  list += entry(is_regression                                          ? "prediction"
-                : facts.task.kind_of(error.target) == TaskKind::binary ? "probability of 1"
-                                                                       : "probability of the label",
+  const std::string positive = cut_short(facts.task.positive_label(), 60);
+  list += entry(is_regression ? "prediction"
+                : facts.task.kind_of(error.target) == TaskKind::binary
+                    ? "probability of " + (positive.empty() ? "1" : escaped(positive))
+                    : "probability of the label",
                 number_html(of_table(predicted)));
   if (is_regression && !rows.low.empty() && std::isfinite(rows.low[at]))
     list += entry("90&nbsp;% interval",

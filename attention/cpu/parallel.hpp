@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <exception>
 #include <mutex>
-#include <thread>
-#include <vector>
+
+#include "featurize/graph/helper_threads.hpp"
 
 namespace molgraph::cpu {
 
@@ -27,12 +27,7 @@ void on_threads(int threads, std::size_t count, Run run) {
       failure = std::current_exception();
     }
   };
-  const std::size_t helpers = std::min<std::size_t>(static_cast<std::size_t>(std::max(threads, 1)), count);
-  {
-    std::vector<std::jthread> pool;
-    for (std::size_t t = 1; t < helpers; ++t) pool.emplace_back(loop);
-    loop();
-  }
+  run_on_threads(static_cast<int>(std::min<std::size_t>(static_cast<std::size_t>(std::max(threads, 1)), count)), loop);
   if (failure) std::rethrow_exception(failure);
 }
 

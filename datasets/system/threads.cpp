@@ -11,9 +11,9 @@
 #include <mutex>
 #include <string>
 #include <thread>
-#include <vector>
 
 #include "datasets/system/machine.hpp"
+#include "featurize/graph/helper_threads.hpp"
 
 namespace molgraph {
 namespace {
@@ -84,12 +84,7 @@ void parallel_for(std::int64_t count, std::int64_t piece, int threads,
       next = pieces;
     }
   };
-  if (workers <= 1) {
-    loop();
-  } else {
-    std::vector<std::jthread> pool;
-    for (int w = 0; w < workers; ++w) pool.emplace_back(loop);
-  }
+  run_on_threads(workers, loop);
   if (error) std::rethrow_exception(error);
 }
 

@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
+#include <set>
 
 #include "datasets/system/text.hpp"
 #include "datasets/tables/labels.hpp"
 #include "datasets/tables/not_targets.hpp"
+#include "datasets/tables/target_parser.hpp"
 #include "featurize/graph/error.hpp"
 
 namespace molgraph {
@@ -27,12 +28,6 @@ std::string two_readings(const CellPlace& place) {
 
 [[noreturn]] void throw_at(const CellPlace& place, const std::string& what) {
   throw DataError(place.file, place.row + 1, what, place.text);
-}
-
-[[noreturn]] void throw_bad_number(const std::string& column, const CellPlace& place) {
-  const char* advice =
-      is_censored(place.text) ? "; a sign such as > must be followed by one number and, optionally, a unit" : "";
-  throw_at(place, "column '" + column + "' has a cell that is not a number" + advice);
 }
 
 const char* if_not_named(bool named) {
@@ -80,6 +75,20 @@ Task multiclass_task(const std::vector<ColumnStats>& stats, const std::vector<st
   task.class_labels = sorted_labels(labels);
   task.classes = static_cast<int>(labels.size());
   return task;
+}
+
+/// All targets have the same list of classes. Reports targets that lack some of them.
+void warn_of_shared_classes(const std::vector<ColumnStats>& stats, TargetChoice& choice) {
+  const auto all = static_cast<std::size_t>(choice.task.classes);
+  std::vector<std::string> fewer;
+  for (const std::size_t c : choice.columns)
+    if (stats[c].labels.size() < all)
+      fewer.push_back("'" + std::string(trim(stats[c].name)) + "' (" + std::to_string(stats[c].labels.size()) + ")");
+  if (!fewer.empty())
+    choice.warnings.push_back("the targets share one list of " + std::to_string(all) +
+                              " classes, but these contain fewer, so they may be predicted to have classes of other "
+                              "targets: " +
+                              list_of(fewer, kMaxListed) + "; to prevent this, train a model for each target");
 }
 
 /// Throws DataError if the units differ, or if only some of the exact numbers have a unit.
@@ -352,7 +361,10 @@ TargetChoice choose_targets(const std::vector<ColumnStats>& stats, const TargetR
     const bool by_column = kind == TaskKind::mixed;
     for (const std::size_t c : choice.columns)
       check_values(stats[c], by_column && stats[c].is_binary() ? TaskKind::binary : kind, request.named);
-    if (kind == TaskKind::multiclass) choice.task = multiclass_task(stats, choice.columns);
+    if (kind == TaskKind::multiclass) {
+      choice.task = multiclass_task(stats, choice.columns);
+      warn_of_shared_classes(stats, choice);
+    }
     choice.task.kind = kind.value_or(TaskKind::regression);
     if (by_column) choice.task.set_kinds(kinds_of(stats, choice.columns));
     if (!kind) note_numbers_that_may_be_classes(stats, choice);
@@ -368,33 +380,6 @@ TargetChoice choose_targets(const std::vector<ColumnStats>& stats, const TargetR
   for (std::size_t k = 0; k < choice.columns.size(); ++k)
     choice.task.units.push_back(choice.task.kind_of(k) == TaskKind::regression ? stats[choice.columns[k]].unit : "");
   return choice;
-}
-
-TargetParser::TargetParser(const Task& task) : task_(task) {
-  for (std::size_t c = 0; c < task.class_labels.size(); ++c) {
-    const std::string& label = task.class_labels[c];
-    classes_[task.kind == TaskKind::multiclass ? label : lower(label)] = static_cast<int>(c);
-  }
-}
-
-Label TargetParser::label(std::string_view cell, std::size_t target, const std::string& file, std::int64_t row) const {
-  if (is_missing(cell)) return {std::numeric_limits<double>::quiet_NaN()};
-  const TaskKind kind = task_.kind_of(target);
-  if (kind == TaskKind::multiclass) {
-    const auto found = classes_.find(class_label(cell));
-    if (found == classes_.end())
-      throw DataError(file, row + 1, "column '" + task_.names[target] + "': unknown class", std::string(cell));
-    return {static_cast<double>(found->second)};
-  }
-  if (kind == TaskKind::binary) {
-    const auto found = classes_.empty() ? classes_.end() : classes_.find(lower(class_label(cell)));
-    if (found != classes_.end()) return {static_cast<double>(found->second)};
-    if (const auto label = binary_label(cell)) return {label->positive ? 1.0 : 0.0};
-  }
-  if (const auto number = number_of_cell(cell)) return {*number};
-  const auto measured = kind == TaskKind::regression ? measured_number(cell) : std::nullopt;
-  if (!measured) throw_bad_number(task_.names[target], {file, std::string(cell), row});
-  return {measured->number, static_cast<std::int8_t>(measured->bound)};
 }
 
 }  // namespace molgraph

@@ -1,13 +1,8 @@
-// Selection of the target columns of a table, and conversion of their cells to numbers (docs/reference/programs.md,
-// "Input").
+// Selection of the target columns of a table (docs/reference/programs.md, "Input").
 #pragma once
 
-#include <cstdint>
-#include <map>
 #include <optional>
-#include <set>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "datasets/tables/column_stats.hpp"
@@ -55,23 +50,5 @@ struct TargetChoice {
   std::vector<std::string> warnings{};  ///< columns that contain numbers but are left out; approximate values
 };
 TargetChoice choose_targets(const std::vector<ColumnStats>& stats, const TargetRequest& request);
-
-/// The label in a cell.
-struct Label {
-  double value = 0;       ///< NaN = missing; binary: 0 or 1; multiclass: index of the class
-  std::int8_t bound = 0;  ///< +1: the true value is above (">50"), -1: below
-};
-
-/// Converts cells to labels of one task.
-class TargetParser {
- public:
-  explicit TargetParser(const Task& task);
-  /// Throws a DataError that names file, row, column and text.
-  Label label(std::string_view cell, std::size_t target, const std::string& file, std::int64_t row) const;
-
- private:
-  Task task_;
-  std::map<std::string, int, std::less<>> classes_;
-};
 
 }  // namespace molgraph

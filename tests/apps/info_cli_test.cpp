@@ -69,7 +69,8 @@ TEST_F(InfoTest, RejectsPathsThatAreNeitherRunNorStore) {
   EXPECT_EQ(info("text.csv").code, 4);
   EXPECT_EQ(info("short.h5").code, 4);
   EXPECT_EQ(info("folder").code, 4);
-  EXPECT_EQ(info("missing").code, 4);
+  for (const char* option : {"", " --html", " --strip"})
+    EXPECT_EQ(info(std::string("missing") + option).code, 4) << option;
   EXPECT_EQ(info("").code, 2);
   scratch.write("in.csv", "smiles,y\nCCO,1\nCC,2\n");
   const auto damaged = scratch.run(bin_dir(),

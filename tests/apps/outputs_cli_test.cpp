@@ -185,6 +185,16 @@ TEST_F(OutputsTest, FinishedOutputsRecordTheirSources) {
     EXPECT_TRUE(scratch.exists("out.csv.json"));
     EXPECT_FALSE(scratch.exists("out.csv.part.json"));
     ASSERT_EQ(run("mv out.csv.json out.csv.part.json; " + start).code, 0);
+    // An unfinished output is replaced only if it contains no rows.
+    for (const int rows : {3, 0}) {
+      nlohmann::json part = record;
+      part["rows"] = rows;
+      scratch.write("out.csv.part.json", part.dump());
+      scratch.write("out.csv.part", "");
+      EXPECT_EQ(run(program + " -m run -i in2.csv -o out.csv").code, rows > 0 ? kUsage : 0);
+    }
+    EXPECT_FALSE(scratch.exists("out.csv.part.json"));
+    EXPECT_NE(scratch.read("out.csv"), good);
     // An output that cannot be resumed removes the record of an older output.
     ASSERT_EQ(run(program + " -m run -i - -o out.csv < in2.csv").code, 0);
     EXPECT_FALSE(scratch.exists("out.csv.json"));

@@ -68,6 +68,19 @@ TEST(ReportPage, OnlyTablesOfTargetsHaveAScriptAndThePagePermitsOnlyThat) {
   EXPECT_THAT(several, HasSubstr("script-src 'sha256-" + std::string(encoded.begin(), encoded.end() - 1) + "'\""));
 }
 
+TEST(ReportPage, LabelsOfMoleculesAreTheWordsOfTheTable) {
+  ReportFacts facts = facts_of(TaskKind::binary, 1, 60);
+  const std::string numbers = report_page(facts);
+  EXPECT_THAT(numbers, HasSubstr("<dt>label</dt><dd>1</dd>"));
+  EXPECT_THAT(numbers, HasSubstr("<dt>probability of 1</dt>"));
+  facts.task.class_labels = {"inert", "<active>"};
+  const std::string words = report_page(facts);
+  EXPECT_THAT(words, HasSubstr("<dt>label</dt><dd>&lt;active&gt;</dd>"));
+  EXPECT_THAT(words, HasSubstr("<dt>label</dt><dd>inert</dd>"));
+  EXPECT_THAT(words, HasSubstr("<dt>probability of &lt;active&gt;</dt>"));
+  EXPECT_THAT(words, Not(HasSubstr("<dt>label</dt><dd>1</dd>")));
+}
+
 TEST(ReportPage, DotsShowTheMoleculesWithTheLargestErrors) {
   if (const std::string reason = why_no_drawing(); !reason.empty()) GTEST_SKIP() << reason;
   ReportFacts facts = facts_of(TaskKind::regression, 1, 1'500);

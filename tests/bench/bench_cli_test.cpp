@@ -13,7 +13,7 @@ namespace molgraph::test {
 namespace {
 
 // The bench measures all models. It then fails because it finds no programs to measure.
-TEST(BenchCli, WritesFiguresAfterEachCase) {
+TEST(BenchCli, WritesFiguresBeforeTheEnd) {
   const Scratch scratch;
   std::string table = "smiles,y\n";
   for (int k = 0; k < 200; ++k)
@@ -31,6 +31,25 @@ TEST(BenchCli, WritesFiguresAfterEachCase) {
   for (const char* name : {"graphormer", "grpe-standard"})  // the first and the last
     EXPECT_GT(report.at("cases").at(name).at("infer"), 0) << name;
   EXPECT_FALSE(report.contains("programs"));
+}
+
+TEST(BenchCli, ComparesChosenModelsAndThreads) {
+  const Scratch scratch;
+  std::string table = "smiles,y\n";
+  for (int k = 1; k <= 40; ++k) table += std::string(static_cast<std::size_t>(k), 'C') + ",1.5\n";
+  scratch.write("t.csv", table);
+  const ShellResult result = scratch.run(bin_dir(),
+                                         "molgraph-bench --data t.csv --json out.json --batch-size 4 --rounds 2 "
+                                         "--no-reference --threads 2 --scaling --only graphormer grpe-walk+urpe+paths",
+                                         120);
+  ASSERT_EQ(result.code, 0) << result.err;
+  EXPECT_THAT(result.out, testing::HasSubstr("    time relative to graphormer: fp32 x"));
+  EXPECT_THAT(result.out, testing::Not(testing::HasSubstr("time relative to grpe")));
+  EXPECT_THAT(result.out, testing::HasSubstr("    2 threads over 1: fp32 x"));
+  const nlohmann::json cases = nlohmann::json::parse(scratch.read("out.json")).at("cases");
+  ASSERT_EQ(cases.size(), 2);
+  for (const nlohmann::json& measured : cases)
+    for (const char* what : {"train", "infer"}) EXPECT_GT(measured.at("threads_over_one").at(what), 0) << what;
 }
 
 TEST(BenchCli, PeerIsMeasuredOrItsErrorIsReported) {

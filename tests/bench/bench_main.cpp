@@ -1,27 +1,24 @@
 // molgraph-bench: training and inference speed of the engine and the reference, interleaved, with the machine's peak.
 #include <torch/torch.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <cstdio>
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <span>
 #include <stdexcept>
 
 #include "apps/programs/shell/option_values.hpp"
 #include "attention/cpu/kernels/kernels.hpp"
 #include "attention/engine.hpp"
-#include "datasets/archives/safetensors.hpp"
 #include "datasets/load.hpp"
 #include "datasets/system/files.hpp"
 #include "datasets/system/threads.hpp"
 #include "tests/bench/gpu.hpp"
 #include "tests/bench/machine.hpp"
+#include "tests/bench/measured.hpp"
 #include "tests/bench/models.hpp"
 #include "tests/bench/peer.hpp"
 #include "tests/bench/programs.hpp"
@@ -32,156 +29,70 @@ namespace {
 
 constexpr const char* kPrograms = "programs";
 
-/// The median of `x`, or the smallest value if `best`.
-double typical(std::vector<double> x, bool best) {
-  std::sort(x.begin(), x.end());
-  return x.empty() ? 0 : x[best ? 0 : x.size() / 2];
-}
-
-/// The packed batches for peer.py, as safetensors.
-void write_batches(const std::string& path, const std::vector<TrainBatch>& batches) {
-  std::vector<std::vector<std::int32_t>> keep;
-  std::vector<TensorView> views;
-  const auto add = [&](const std::string& name, const auto& values) {
-    keep.emplace_back(values.begin(), values.end());
-    views.push_back({name, DType::i32, {static_cast<std::int64_t>(values.size())}, nullptr});
+/// Prints "fp32 x1.57 train   x1.42 infer   bf16 x1.75 train ...", leaving out what was not measured.
+void print_ratios(const std::string& title, double train, double infer, double train_bf16, double infer_bf16) {
+  std::printf("    %s:", title.c_str());
+  const auto show = [](const char* precision, double of_train, double of_infer) {
+    if (of_infer > 0) std::printf(" %s", precision);
+    if (of_train > 0) std::printf(" x%.2f train  ", of_train);
+    if (of_infer > 0) std::printf(" x%.2f infer  ", of_infer);
   };
-  std::vector<std::vector<float>> weights;
-  for (std::size_t k = 0; k < batches.size(); ++k) {
-    const GraphBatch& b = batches[k].graph;
-    const std::string prefix = std::to_string(k) + ".";
-    add(prefix + "token_offset", b.token_offset);
-    add(prefix + "atoms", b.atoms);
-    add(prefix + "degree", b.degree);
-    add(prefix + "topology", b.topology);
-    add(prefix + "edge", b.edge);
-    add(prefix + "paths.pair", b.paths.pair);
-    add(prefix + "paths.level_pairs", b.paths.level_pairs);
-    add(prefix + "paths.target", b.paths.target);
-    add(prefix + "paths.source", b.paths.source);
-    add(prefix + "paths.bond", b.paths.bond);
-    add(prefix + "paths.level_steps", b.paths.level_steps);
-    weights.emplace_back(b.paths.weight.begin(), b.paths.weight.end());
-  }
-  for (std::size_t i = 0; i < views.size(); ++i) views[i].data = keep[i].data();
-  for (std::size_t k = 0; k < weights.size(); ++k)
-    views.push_back({std::to_string(k) + ".paths.weight",
-                     DType::f32,
-                     {static_cast<std::int64_t>(weights[k].size())},
-                     weights[k].data()});
-  write_safetensors(path, {}, views);
-}
-
-struct Options {
-  std::string data = "zinc", only, programs, json_file, batches_file, instruction_set, store, precision, peer_python;
-  int rounds = 7, threads = 0, batch_size = 256, gpu = -1, compile_seconds = 300;
-  double dropout = 0.1;
-  bool reference = true, training = true, time_programs = true, best = false, peer = false;
-};
-
-/// Molecules per second, 0 = not measured; and the fp32 engine's share of the floor.
-struct Rates {
-  double reference_train = 0, train = 0, train_bf16 = 0, reference_infer = 0, infer = 0, infer_bf16 = 0;
-  std::map<std::string, std::array<double, 2>> peers = {};  ///< training and inference, by variant
-  double train_floor = 0, infer_floor = 0;
-};
-
-std::size_t batch_size_of(const Case& c, const Options& o) {
-  return static_cast<std::size_t>(c.width > 128 ? std::max(1, o.batch_size / 4) : o.batch_size);
-}
-
-std::vector<TrainBatch> batches_of(const Case& c, const LoadedData& loaded, const Options& o) {
-  const PackOptions pack = make_model(c, loaded.set.featurizer.features, o.dropout)->pack_options();
-  const std::size_t size = batch_size_of(c, o);
-  const std::span<const std::int64_t> train(loaded.split.train);
-  std::vector<TrainBatch> batches;
-  for (std::size_t first = 0; first + size <= train.size() && batches.size() < 4; first += size)
-    batches.push_back(make_batch(loaded.set, train.subspan(first, size), pack));
-  if (batches.empty())
-    throw std::runtime_error(o.data + " has " + std::to_string(train.size()) + " training molecules, a batch has " +
-                             std::to_string(size));
-  return batches;
-}
-
-/// Starts the PyTorch model of the same size. Null if it is not requested or does not exist.
-std::unique_ptr<Peer> start_peer(const Case& c, const std::vector<TrainBatch>& batches, const Options& o, int threads) {
-  if (!o.peer || !has_peer(c)) return nullptr;
-  const std::string file =
-      (std::filesystem::temp_directory_path() / ("molgraph-bench-" + std::to_string(::getpid()) + ".safetensors"))
-          .string();
-  write_batches(file, batches);
-  auto peer = std::make_unique<Peer>(c, PeerOptions{o.peer_python, file, threads, o.compile_seconds, o.dropout});
-  std::filesystem::remove(file);  // the peer has read it
-  return peer;
-}
-
-Rates measure(const Case& c, const LoadedData& loaded, const Machine& machine, const Options& o) {
-  const std::vector<TrainBatch> batches = batches_of(c, loaded, o);
-  const Features features = loaded.set.featurizer.features;
-  const bool bf16 = why_unusable({}, Precision::bf16).empty();
-  Runner reference(c, features, o.dropout, false, machine.threads),
-      engine(c, features, o.dropout, true, machine.threads);
-  Runner rounded(c, features, o.dropout, true, machine.threads, bf16 ? Precision::bf16 : Precision::fp32);
-  const std::unique_ptr<Peer> pytorch = start_peer(c, batches, o, machine.threads);
-  std::array<std::vector<double>, 6> times;
-  std::map<std::string, std::array<std::vector<double>, 2>> peer_times;
-  for (int round = -1; round < o.rounds; ++round) {  // the first is a warm-up
-    const TrainBatch& batch = batches[static_cast<std::size_t>(round + 1) % batches.size()];
-    const std::array<double, 6> one{o.reference && o.training ? reference.train(batch) : 0,
-                                    o.training ? engine.train(batch) : 0,
-                                    o.training && bf16 ? rounded.train(batch) : 0,
-                                    o.reference ? reference.predict(batch) : 0,
-                                    engine.predict(batch),
-                                    bf16 ? rounded.predict(batch) : 0};
-    for (std::size_t k = 0; k < one.size() && round >= 0; ++k) times[k].push_back(one[k]);
-    if (pytorch)
-      for (const auto& [variant, seconds] : pytorch->round(round + 1))
-        for (std::size_t k = 0; k < 2 && round >= 0; ++k) peer_times[variant][k].push_back(seconds[k]);
-  }
-  const auto rate_of = [&](const std::vector<double>& all) {
-    const double seconds = typical(all, o.best);
-    return seconds > 0 ? static_cast<double>(batch_size_of(c, o)) / seconds : 0.0;
-  };
-  const auto rate = [&](std::size_t k) { return rate_of(times[k]); };
-  const double flops =
-      forward_flops(c, batches[0].graph) / (1e9 * (c.width > 128 ? machine.wide_gemm_gflops : machine.gemm_gflops));
-  Rates rates{rate(0), rate(1), rate(2), rate(3), rate(4), rate(5)};
-  rates.train_floor = rate(1) * 3 * flops, rates.infer_floor = rate(4) * flops;
-  for (const auto& [variant, of] : peer_times) rates.peers[variant] = {rate_of(of[0]), rate_of(of[1])};
-  return rates;
-}
-
-void print(const Case& c, const Rates& r) {
-  std::printf("%-18s %8.0f %8.0f %8.0f %9.0f %8.0f %8.0f %6.1f%% %6.1f%%", c.name.c_str(), r.reference_train, r.train,
-              r.train_bf16, r.reference_infer, r.infer, r.infer_bf16, 100 * r.train_floor, 100 * r.infer_floor);
-  if (r.reference_train > 0) std::printf("   x%.1f train", r.train / r.reference_train);
-  if (r.reference_infer > 0) std::printf("   x%.1f infer", r.infer / r.reference_infer);
+  show("fp32", train, infer);
+  show("bf16", train_bf16, infer_bf16);
   std::printf("\n");
+}
+
+/// `first` is the first model that was measured.
+void print(const Measured& m, const Measured& first, const Options& o, int threads) {
+  const double train = m.rate(kTrain), infer = m.rate(kInfer), reference_train = m.rate(kReferenceTrain),
+               reference_infer = m.rate(kReferenceInfer), infer_bf16 = m.rate(kInferBf16);
+  std::printf("%-20s %8.0f %8.0f %8.0f %9.0f %8.0f %8.0f %6.1f%% %6.1f%%", m.model().name.c_str(), reference_train,
+              train, m.rate(kTrainBf16), reference_infer, infer, infer_bf16, 100 * m.train_floor(),
+              100 * m.infer_floor());
+  if (reference_train > 0) std::printf("   x%.1f train", train / reference_train);
+  if (reference_infer > 0) std::printf("   x%.1f infer", infer / reference_infer);
+  std::printf("\n");
+  if (o.only.size() > 1 && &m != &first) {
+    const auto relative = [&](Timing timing) { return m.ratio(timing, first, timing); };
+    print_ratios("time relative to " + first.model().name, relative(kTrain), relative(kInfer), relative(kTrainBf16),
+                 relative(kInferBf16));
+  }
+  if (o.scaling)
+    print_ratios(std::to_string(threads) + " threads over 1", m.ratio(kTrainAlone, m, kTrain),
+                 m.ratio(kInferAlone, m, kInfer), m.ratio(kTrainBf16Alone, m, kTrainBf16),
+                 m.ratio(kInferBf16Alone, m, kInferBf16));
   std::array<double, 2> best{};
-  for (const auto& [variant, of] : r.peers) {
-    std::printf("    PyTorch %-22s %8.0f %26.0f\n", variant.c_str(), of[0], of[1]);
+  const auto peers = m.peers();
+  for (const auto& [variant, of] : peers) {
+    std::printf("    PyTorch %-24s %8.0f %26.0f\n", variant.c_str(), of[0], of[1]);
     for (std::size_t k = 0; k < 2; ++k) best[k] = std::max(best[k], of[k]);
   }
-  if (!r.peers.empty()) {
-    std::printf("    the engine beside the best of PyTorch: x%.1f train   x%.1f infer", r.train / best[0],
-                r.infer / best[1]);
-    if (r.infer_bf16 > 0)
-      std::printf("   bf16 x%.1f train   x%.1f infer", r.train_bf16 / best[0], r.infer_bf16 / best[1]);
+  if (!peers.empty()) {
+    std::printf("    the engine beside the best of PyTorch: x%.1f train   x%.1f infer", train / best[0],
+                infer / best[1]);
+    if (infer_bf16 > 0)
+      std::printf("   bf16 x%.1f train   x%.1f infer", m.rate(kTrainBf16) / best[0], infer_bf16 / best[1]);
     std::printf("\n");
   }
   std::fflush(stdout);
 }
 
-nlohmann::json to_json(const Rates& r) {
-  return {{"reference_train", r.reference_train},
-          {"train", r.train},
-          {"train_bf16", r.train_bf16},
-          {"train_floor", r.train_floor},
-          {"reference_infer", r.reference_infer},
-          {"infer", r.infer},
-          {"infer_bf16", r.infer_bf16},
-          {"infer_floor", r.infer_floor},
-          {"peers", r.peers}};
+nlohmann::json to_json(const Measured& m, bool scaling) {
+  nlohmann::json json{{"reference_train", m.rate(kReferenceTrain)},
+                      {"train", m.rate(kTrain)},
+                      {"train_bf16", m.rate(kTrainBf16)},
+                      {"train_floor", m.train_floor()},
+                      {"reference_infer", m.rate(kReferenceInfer)},
+                      {"infer", m.rate(kInfer)},
+                      {"infer_bf16", m.rate(kInferBf16)},
+                      {"infer_floor", m.infer_floor()},
+                      {"peers", m.peers()}};
+  if (scaling)
+    json["threads_over_one"] = {{"train", m.ratio(kTrainAlone, m, kTrain)},
+                                {"train_bf16", m.ratio(kTrainBf16Alone, m, kTrainBf16)},
+                                {"infer", m.ratio(kInferAlone, m, kInfer)},
+                                {"infer_bf16", m.ratio(kInferBf16Alone, m, kInferBf16)}};
+  return json;
 }
 
 nlohmann::json print(const std::vector<Figure>& figures) {
@@ -194,7 +105,7 @@ nlohmann::json print(const std::vector<Figure>& figures) {
 }
 
 void run(const Options& o) {
-  // Writes the figures so far. It is called after each case, because later cases may fail or be stopped.
+  // Writes the figures so far. It is called after each round, because later ones may fail or be stopped.
   const auto write = [&](const nlohmann::json& report) {
     if (!o.json_file.empty()) write_file_atomically(o.json_file, report.dump(2) + "\n");
   };
@@ -213,8 +124,8 @@ void run(const Options& o) {
   if (o.gpu >= 0) {
     std::vector<Case> chosen;
     for (const Case& c : cases())
-      if (c.pair_state == 0 && (o.only.empty() || c.name == o.only)) chosen.push_back(c);
-    if (chosen.empty()) throw std::runtime_error("--only " + o.only + " cannot be measured on a GPU");
+      if (c.pair_state == 0 && o.is_chosen(c.name)) chosen.push_back(c);
+    if (chosen.empty()) throw std::runtime_error("--only " + o.only.front() + " cannot be measured on a GPU");
     const std::vector<std::int64_t>& train = loaded.split.train;
     const GpuOptions options{o.gpu, o.batch_size, o.dropout, o.rounds, o.precision};
     return measure_gpu(options, chosen, loaded.set,
@@ -246,16 +157,19 @@ void run(const Options& o) {
                         {"dropout", o.dropout},
                         {"torch", TORCH_VERSION}};
   std::printf(
-      "%-18s %8s %8s %8s %9s %8s %8s %7s %7s   molecules/s; share of the fp32 floor; fp32's ratio to the reference\n",
+      "%-20s %8s %8s %8s %9s %8s %8s %7s %7s   molecules/s; share of the fp32 floor; fp32's ratio to the reference\n",
       "training:", "ref", "fp32", "bf16", "infer:ref", "fp32", "bf16", "train", "infer");
-  for (const Case& c : cases()) {
-    if (!o.only.empty() && c.name != o.only) continue;
-    const Rates rates = measure(c, loaded, machine, o);
-    print(c, rates);
-    report["cases"][c.name] = to_json(rates);
+  std::vector<std::unique_ptr<Measured>> models;
+  for (const Case& c : cases())
+    if (o.is_chosen(c.name)) models.push_back(std::make_unique<Measured>(c, loaded, machine, o));
+  for (int round = -1; round < o.rounds; ++round) {
+    for (const auto& model : models) model->measure(round);
+    if (round < 0) continue;
+    for (const auto& model : models) report["cases"][model->model().name] = to_json(*model, o.scaling);
     write(report);
   }
-  if (o.time_programs && (o.only.empty() || o.only == kPrograms)) {
+  for (const auto& model : models) print(*model, *models.front(), o, threads);
+  if (o.time_programs && o.is_chosen(kPrograms)) {
     report["programs"] = print(measure_programs(loaded, o.data, o.programs, threads, o.rounds));
   }
   write(report);
@@ -266,7 +180,8 @@ void add_options(CLI::App& app, Options& o) {
   for (const Case& c : cases()) parts.push_back(c.name);
   for (const cpu::Kernels* kernels : cpu::all_kernels()) names.emplace_back(kernels->name);
   app.add_option("--data", o.data, "data set name, table or store")->capture_default_str();
-  choose(app.add_option("--only", o.only, "measure only this part"), parts);
+  choose(app.add_option("--only", o.only, "measure only these parts, and compare the models with the first one"),
+         parts);
   limit(app.add_option("--rounds", o.rounds, "repetitions"), WholeRange{1, 10'000})->capture_default_str();
   limit(app.add_option("--threads", o.threads, "CPU threads; 0 = all"), WholeRange{0, 1024});
   limit(app.add_option("--batch-size", o.batch_size, "molecules; the wide models take a quarter"),
@@ -278,6 +193,7 @@ void add_options(CLI::App& app, Options& o) {
   app.add_flag("!--no-programs", o.time_programs,
                "measure only the models, not the steps before them and whole programs");
   app.add_option("--programs", o.programs, "folder of molgraph-score and molgraph-train")->capture_default_str();
+  app.add_flag("--scaling", o.scaling, "also measure the engine on one thread, and print the ratio");
   app.add_flag("--best", o.best, "the fastest round instead of the median: for tuning on a noisy machine");
   choose(
       app.add_option("--instruction-set", o.instruction_set, "instruction set of the kernels instead of the best one"),
@@ -298,7 +214,7 @@ void add_options(CLI::App& app, Options& o) {
   choose(app.add_option("--precision", o.precision, "with --gpu: measure only this precision"),
          {"fp32", "tf32", "bf16"})
       ->needs("--gpu");
-  app.add_option("--json", o.json_file, "write the figures to this file, after each case");
+  app.add_option("--json", o.json_file, "write the figures to this file, after each round");
 }
 
 }  // namespace

@@ -19,6 +19,7 @@ std::vector<Case> cases() {
           {"grpe", true},
           {"grpe+urpe", true, true},
           {.name = "grpe-walk+urpe", .grpe = true, .gate = true, .walks = true},
+          {.name = "grpe-walk+urpe+paths", .grpe = true, .gate = true, .walks = true, .paths = true},
           {.name = "grpe-walk+urpe+pairs", .grpe = true, .gate = true, .walks = true, .pair_state = 32},
           {"graphormer-base", false, false, 12, 768, 32},
           {"grpe-standard", true, false, 12, 768, 32}};
@@ -33,6 +34,7 @@ std::unique_ptr<GraphModel> make_model(const Case& c, Features features, double 
   if (c.walks) set_encoding(e, encoding_from_string("grpe-walk"));
   e.gate.enabled = c.gate;
   e.pair_state = c.pair_state;
+  e.pair_paths = c.paths;
   e.dropout = e.attention_dropout = dropout;
   return std::make_unique<GraphModel>(options);
 }
@@ -51,12 +53,14 @@ double forward_flops(const Case& c, const GraphBatch& batch) {
 
 Runner::Runner(const Case& c, Features features, double dropout, bool engine, int threads, Precision precision)
     : model_(make_model(c, features, dropout)), optimizer_(
-                                                    *model_, [](const std::string&) { return false; }, 0.01) {
+                                                    *model_, [](const std::string&) { return false; }, 0.01),
+      threads_(threads) {
   if (engine) engine_ = std::make_unique<EngineBoundary>(*model_, Device{.threads = threads}, precision);
 }
 
 double Runner::train(const TrainBatch& batch) {
   model_->train();
+  torch::set_num_threads(threads_);  // also those of the optimizer
   const torch::Tensor shift = torch::zeros({1}), scale = torch::ones({1});
   const auto start = Clock::now();
   const ForwardMode mode{true, 0, step_++};
@@ -74,6 +78,7 @@ double Runner::train(const TrainBatch& batch) {
 double Runner::predict(const TrainBatch& batch) {
   torch::InferenceMode inference;
   model_->eval();
+  torch::set_num_threads(threads_);
   const auto start = Clock::now();
   if (engine_) engine_->predict(batch.graph);
   else model_->run(batch.graph, {});

@@ -18,6 +18,7 @@ struct Case {
   int layers = 12, width = 80, heads = 8;
   bool walks = false;  ///< encoding grpe-walk
   int pair_state = 0;  ///< N of EncoderOptions::pair_state
+  bool paths = false;  ///< EncoderOptions::pair_paths
 };
 /// The small models for ZINC and the wide models of the papers.
 std::vector<Case> cases();
@@ -42,6 +43,7 @@ class Runner {
   std::unique_ptr<GraphModel> model_;
   Optimizer optimizer_;
   std::unique_ptr<EngineBoundary> engine_;
+  int threads_;
   std::uint32_t step_ = 0;
 };
 

@@ -82,6 +82,18 @@ TEST_F(TargetsTest, TargetsMayHaveDifferentWords) {
   EXPECT_EQ(data.set.targets[3], 1.0f);
 }
 
+TEST_F(TargetsTest, TargetsThatShareAListOfClassesAreReported) {
+  LoadOptions options;
+  options.task = TaskKind::multiclass;
+  options.target_columns = {"a", "b"};
+  const auto shared = HasSubstr("share one list");
+  EXPECT_THAT(load_text("smiles,a,b\nC,low,x\nCC,high,x\nCCC,x,low\nCCCC,,high\n", options).warnings,
+              Not(Contains(shared)));
+  const LoadedData data = load_text("smiles,a,b\nC,low,red\nCC,high,blue\nCCC,mid,red\nCCCC,,mid\n", options);
+  EXPECT_EQ(data.set.task.classes, 5);
+  EXPECT_THAT(data.warnings, Contains(AllOf(shared, HasSubstr("of 5 classes"), HasSubstr("'a' (3), 'b' (3)"))));
+}
+
 TEST_F(TargetsTest, WordsNextToNumbersAreLeftOutAndNamed) {
   const LoadedData data = load_text("smiles,y,stock\nC,1.5,yes\nCC,2.5,no\nCCC,3,yes\n");
   EXPECT_THAT(data.set.task.names, ElementsAre("y"));

@@ -211,7 +211,7 @@ TextOutput::TextOutput(const BatchOptions& options, InputRange& range, std::stri
   if (!gzip_) write_block();
 }
 
-/// The contents of OUT.part.json if OUT.part exists.
+/// The contents of OUT.part.json if OUT.part exists. Throws UsageError without --resume if OUT.part contains rows.
 std::optional<ResumeRecord> TextOutput::unfinished_before(const BatchOptions& options) const {
   std::optional<ResumeRecord> before = read_resume_record(part_);
   std::error_code error;
@@ -225,6 +225,7 @@ std::optional<ResumeRecord> TextOutput::unfinished_before(const BatchOptions& op
     return std::nullopt;
   }
   if (!options.resume) {
+    if (before->rows == 0) return std::nullopt;  // nothing would be lost
     throw UsageError(part_ + " contains " + with_thousands(before->rows) +
                      " rows of an unfinished run: continue with --resume, or delete it to start again");
   }

@@ -17,6 +17,7 @@ namespace {
 /// Writes RUN/report.html and RUN/model_card.md again. Throws UsageError if one is a link to a file of the run, which
 /// would be overwritten.
 void remake_report(const std::string& run) {
+  if (!std::filesystem::exists(run)) throw FileError(run + ": no such run");
   if (!std::filesystem::is_directory(run))
     throw UsageError("--html: " + run + " is not a run directory; only run directories have a report");
   const std::string page = run + "/" + kReportPage;

@@ -15,6 +15,7 @@ namespace fs = std::filesystem;
 
 std::string strip_run(const std::string& run) {
   std::error_code error;
+  if (!fs::exists(run, error)) throw FileError(run + ": no such run");
   if (!fs::is_directory(run, error)) throw UsageError("--strip needs a run directory, not " + run);
   (void)weight_files(run);  // throws if there is no run
   const std::optional<RunRecord> record = read_run_record(run);
