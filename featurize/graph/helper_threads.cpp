@@ -12,7 +12,7 @@
 namespace molgraph {
 namespace {
 
-constexpr int kActiveWaits = 4000;  // about 0.1 ms
+constexpr int kActiveWaits = 4000;  // at most about 0.1 ms
 
 /// Tells the processor that the thread is waiting for another one.
 void relax() {
@@ -24,7 +24,7 @@ void relax() {
 }
 
 /// A thread that runs one task at a time. It is never destroyed, because a program may end while it sleeps.
-class Helper {
+class alignas(64) Helper {  // a cache line
  public:
   Helper() {
     std::thread([this] { run(); }).detach();
@@ -47,8 +47,9 @@ class Helper {
       set(kIdle);
     }
   }
+  // Sequentially consistent: notify_one() reads whether a thread sleeps, and must not do so before the store.
   void set(int state) {
-    state_.store(state, std::memory_order_release);
+    state_.store(state);
     state_.notify_one();
   }
   void wait_while(int state) {
@@ -73,7 +74,12 @@ class IdleHelpers {
       const std::lock_guard lock(mutex_);
       for (; taken.size() < count && !idle_.empty(); idle_.pop_back()) taken.push_back(idle_.back());
     }
-    while (taken.size() < count) taken.push_back(new Helper);
+    try {
+      while (taken.size() < count) taken.push_back(new Helper);
+    } catch (...) {
+      give_back(taken);
+      throw;
+    }
     return taken;
   }
   void give_back(const std::vector<Helper*>& helpers) {

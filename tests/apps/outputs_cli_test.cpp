@@ -193,8 +193,14 @@ TEST_F(OutputsTest, FinishedOutputsRecordTheirSources) {
       scratch.write("out.csv.part", "");
       EXPECT_EQ(run(program + " -m run -i in2.csv -o out.csv").code, rows > 0 ? kUsage : 0);
     }
-    EXPECT_FALSE(scratch.exists("out.csv.part.json"));
     EXPECT_NE(scratch.read("out.csv"), good);
+    nlohmann::json no_rows = record;
+    no_rows["rows"] = 0;
+    scratch.write("out.csv.part.json", no_rows.dump());
+    scratch.write("out.csv.part", "");
+    ASSERT_EQ(run(program + " -m run -i - -o out.csv < in.csv").code, 0);
+    EXPECT_FALSE(scratch.exists("out.csv.part.json"));
+    ASSERT_EQ(run(start).code, 0);
     // An output that cannot be resumed removes the record of an older output.
     ASSERT_EQ(run(program + " -m run -i - -o out.csv < in2.csv").code, 0);
     EXPECT_FALSE(scratch.exists("out.csv.json"));

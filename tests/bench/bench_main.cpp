@@ -104,6 +104,20 @@ nlohmann::json print(const std::vector<Figure>& figures) {
   return json;
 }
 
+/// The models that are measured together: those of --only in its order, else one after the other to save memory.
+std::vector<std::vector<Case>> groups_of(const Options& o) {
+  std::vector<std::vector<Case>> groups;
+  if (o.only.empty()) {
+    for (const Case& c : cases()) groups.push_back({c});
+    return groups;
+  }
+  groups.emplace_back();
+  for (const std::string& name : o.only)
+    for (const Case& c : cases())
+      if (c.name == name) groups[0].push_back(c);
+  return groups;
+}
+
 void run(const Options& o) {
   // Writes the figures so far. It is called after each round, because later ones may fail or be stopped.
   const auto write = [&](const nlohmann::json& report) {
@@ -159,16 +173,17 @@ void run(const Options& o) {
   std::printf(
       "%-20s %8s %8s %8s %9s %8s %8s %7s %7s   molecules/s; share of the fp32 floor; fp32's ratio to the reference\n",
       "training:", "ref", "fp32", "bf16", "infer:ref", "fp32", "bf16", "train", "infer");
-  std::vector<std::unique_ptr<Measured>> models;
-  for (const Case& c : cases())
-    if (o.is_chosen(c.name)) models.push_back(std::make_unique<Measured>(c, loaded, machine, o));
-  for (int round = -1; round < o.rounds; ++round) {
-    for (const auto& model : models) model->measure(round);
-    if (round < 0) continue;
-    for (const auto& model : models) report["cases"][model->model().name] = to_json(*model, o.scaling);
-    write(report);
+  for (const std::vector<Case>& group : groups_of(o)) {
+    std::vector<std::unique_ptr<Measured>> models;
+    for (const Case& c : group) models.push_back(std::make_unique<Measured>(c, loaded, machine, o));
+    for (int round = -1; round < o.rounds; ++round) {
+      for (const auto& model : models) model->measure(round);
+      if (round < 0) continue;
+      for (const auto& model : models) report["cases"][model->model().name] = to_json(*model, o.scaling);
+      write(report);
+    }
+    for (const auto& model : models) print(*model, *models.front(), o, threads);
   }
-  for (const auto& model : models) print(*model, *models.front(), o, threads);
   if (o.time_programs && o.is_chosen(kPrograms)) {
     report["programs"] = print(measure_programs(loaded, o.data, o.programs, threads, o.rounds));
   }

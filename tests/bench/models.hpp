@@ -26,7 +26,7 @@ std::vector<Case> cases();
 std::unique_ptr<GraphModel> make_model(const Case& c, Features features, double dropout);
 
 /// FLOPs of one molecule's forward pass (products, attention, GRPE's tables, walks, pair states), counted as
-/// for the floors of docs/development/results.md.
+/// for the floors of docs/development/results.md. Columns of paths are not counted.
 double forward_flops(const Case& c, const GraphBatch& batch);
 
 /// One model on one backend; both calls return seconds.

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <barrier>
+#include <chrono>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -40,6 +41,13 @@ TEST(HelperThreads, RunATaskOnEachThreadAtOnce) {
 TEST(HelperThreads, AreUsedAgain) {
   const std::set<std::thread::id> first = threads_of_one_call(4);
   for (int k = 0; k < 100; ++k) EXPECT_EQ(threads_of_one_call(4), first);
+}
+
+TEST(HelperThreads, WakeUpAfterTheySlept) {
+  for (int round = 0; round < 20; ++round) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    EXPECT_EQ(threads_of_one_call(3).size(), 3u);
+  }
 }
 
 TEST(HelperThreads, ACallEndsAfterAllItsTasks) {

@@ -225,7 +225,10 @@ std::optional<ResumeRecord> TextOutput::unfinished_before(const BatchOptions& op
     return std::nullopt;
   }
   if (!options.resume) {
-    if (before->rows == 0) return std::nullopt;  // nothing would be lost
+    if (before->rows == 0) {  // nothing would be lost
+      remove_resume_record(part_);
+      return std::nullopt;
+    }
     throw UsageError(part_ + " contains " + with_thousands(before->rows) +
                      " rows of an unfinished run: continue with --resume, or delete it to start again");
   }
