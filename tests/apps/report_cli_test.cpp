@@ -180,7 +180,7 @@ TEST_F(ReportCli, ReportErrorsAreReportedButDoNotFailTraining) {
   EXPECT_EQ(run("molgraph-info S --html").code, 4);
   EXPECT_EQ(run("molgraph-info S/model.safetensors --html").code, 2);
   EXPECT_EQ(run("molgraph-info S --html --json").code, 2);
-  EXPECT_EQ(run("molgraph-info nowhere --html").code, 2);
+  EXPECT_EQ(run("molgraph-info nowhere --html").code, 4);
 }
 
 }  // namespace
