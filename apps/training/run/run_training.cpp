@@ -287,7 +287,7 @@ void train_folds(const TrainRun& run, const ResolvedRun& resolved, LoadedData& d
   if (run.processes->first()) announce_members(run, run.folder, folds);
   run.control.warn_of(warnings_of_folds(data));
   for (std::size_t k = 0; k < data.folds.size(); ++k) {
-    run.control.note(text("Fold %zu, number %zu of %zu", k, k + 1, data.folds.size()));
+    run.control.note(text("Fold %zu (%zu of %zu)", k, k + 1, data.folds.size()));
     const Split& split = data.folds[k];
     SplitResult fold = train_split(run, for_fold(resolved, data, split), data, split, start,
                                    run.folder + "/model_" + std::to_string(k), baselines, plan, suspicious);

@@ -1,0 +1,50 @@
+"""Parts of scripts/assay-corpus that decide which molecules and tasks the corpus contains."""
+import importlib.machinery
+import importlib.util
+import pathlib
+
+import pytest
+
+pytest.importorskip("rdkit")
+SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "assay-corpus"
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    loader = importlib.machinery.SourceFileLoader("assay_corpus", str(SCRIPT))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("assay_corpus", loader))
+    loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize(
+    "one, other",
+    [
+        ("CC(=O)[O-].[Na+]", "CC(=O)O"),  # salt
+        ("C[C@H](N)C(=O)O", "CC(N)C(O)=O"),  # stereochemistry
+        ("[2H]C([2H])([2H])O", "CO"),  # isotopes
+        ("Oc1ccccn1", "O=c1cccc[nH]1"),  # tautomers
+    ],
+)
+def test_the_same_molecule(corpus, one, other):
+    assert set(corpus.keys(one)) & set(corpus.keys(other))
+
+
+def test_other_molecules(corpus):
+    assert not set(corpus.keys("CCO")) & set(corpus.keys("CCN"))
+    assert corpus.keys("not a molecule") == ("not a molecule",)
+
+
+def test_tasks(corpus, tmp_path):
+    path = tmp_path / "tasks.csv"
+    path.write_text(
+        "task,repo,family,kind,near_duplicate_of\n"
+        "good,a/b,ADME,regression,\n"
+        "other,c/d,ADME,binary,\n"
+        "energy,a/b,QM,computed,\n"
+        "colour,a/b,optical,regression,\n"
+        "copy,a/b,ADME,regression,good\n"
+        "mlsmr_herg:sid,a/b,toxicity,regression,\n"
+    )
+    assert corpus.wanted_tasks(path, "") == {"good", "other"}
+    assert corpus.wanted_tasks(path, "c/d") == {"other"}
