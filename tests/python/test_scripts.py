@@ -2,6 +2,8 @@
 import importlib.machinery
 import importlib.util
 import pathlib
+import subprocess
+import sys
 
 import pytest
 
@@ -48,3 +50,25 @@ def test_tasks(corpus, tmp_path):
     )
     assert corpus.wanted_tasks(path, "") == {"good", "other"}
     assert corpus.wanted_tasks(path, "c/d") == {"other"}
+    with pytest.raises(corpus.Problem, match="no task of the repository 'e/f'"):
+        corpus.wanted_tasks(path, "e/f")
+
+
+def test_wrong_files(tmp_path):
+    tasks, labels = tmp_path / "tasks.csv", tmp_path / "labels.csv"
+    tasks.write_text("task,repo,family,kind,near_duplicate_of\ngood,a/b,ADME,regression,\n")
+    labels.write_text("smiles,task\nCCO,good\n")
+
+    def error_of(*files):
+        run = [sys.executable, str(SCRIPT), *map(str, files), "--data", str(tmp_path)]
+        done = subprocess.run(run, capture_output=True, text=True)
+        assert done.returncode == 3
+        return done.stderr
+
+    out, missing, damaged = tmp_path / "out.csv", tmp_path / "missing.csv", tmp_path / "damaged.csv.gz"
+    damaged.write_text("not gzipped")
+    assert error_of(missing, out, labels) == f"assay-corpus: {missing}: No such file or directory\n"
+    assert error_of(tasks, out, labels) == f"assay-corpus: {labels}: has no column 'value'\n"
+    assert error_of(tasks, out, damaged).startswith(f"assay-corpus: {damaged}: Not a gzipped file")
+    assert error_of(tasks, out, f"{labels}=e/f") == f"assay-corpus: {tasks}: has no task of the repository 'e/f'\n"
+    assert not out.exists()
