@@ -19,6 +19,7 @@ set(MOLGRAPH_PUBLIC_HEADERS
   featurize/graph/molecular_graph.hpp
   featurize/graph/pair_relations.hpp
   featurize/graph/vocabulary.hpp
+  datasets/store/compact_lists.hpp
   datasets/store/molecule_set.hpp
   datasets/store/store.hpp               # graphs <-> HDF5
   datasets/tables/task.hpp)

@@ -146,12 +146,11 @@ std::string repeated_line(const RepeatedRow& row, const Task& task) {
 }
 
 std::uint64_t invariant_hash(const GraphView& graph) {
-  const auto columns = static_cast<std::size_t>(feature_shape(graph.features).atom_columns);
   const auto n = static_cast<std::size_t>(graph.num_atoms);
   std::vector<std::uint64_t> colour(n, 0), next(n);
   const std::vector<std::size_t> invariant = invariant_columns(graph.features);
   for (std::size_t a = 0; a < n; ++a)
-    for (const std::size_t c : invariant) colour[a] = mix(colour[a] + graph.atoms[a * columns + c] + 1);
+    for (const std::size_t c : invariant) colour[a] = mix(colour[a] + graph.atoms[a][c] + 1);
   for (int round = 0; round < 4; ++round) {
     std::ranges::fill(next, 0);
     for (int b = 0; b < graph.num_bonds; ++b) {

@@ -134,16 +134,10 @@ MoleculeSet subset(const MoleculeSet& set, const std::vector<std::int64_t>& keep
   result.rejected = set.rejected;
   result.input_names = set.input_names;
   const auto targets = static_cast<std::size_t>(set.task.num_targets());
-  const FeatureShape& shape = feature_shape(set.featurizer.features);
   std::vector<std::int64_t> new_index(static_cast<std::size_t>(set.size()), -1);
   for (const std::int64_t g : keep) {
     const auto index = static_cast<std::size_t>(g);
     const GraphView view = set.graph(g);
-    const MolecularGraph graph{view.features,
-                               {view.atoms, view.atoms + view.num_atoms * shape.atom_columns},
-                               {view.bond_atoms, view.bond_atoms + view.num_bonds * 2},
-                               {view.bonds, view.bonds + view.num_bonds * shape.bond_columns},
-                               {}};
     const auto of_molecule = [&](const auto& values) {
       using List = std::remove_cvref_t<decltype(values)>;
       if (values.empty()) return List();
@@ -151,8 +145,8 @@ MoleculeSet subset(const MoleculeSet& set, const std::vector<std::int64_t>& keep
       return List(first, first + static_cast<std::ptrdiff_t>(targets));
     };
     new_index[index] = result.size();
-    result.add(graph, set.row[index], set.id[index], set.smiles[index], of_molecule(set.targets),
-               {view.inputs, view.inputs + view.num_inputs}, of_molecule(set.bound),
+    result.add(MolecularGraph::copy_of(view), set.row[index], set.id[index], set.smiles[index],
+               of_molecule(set.targets), {view.inputs, view.inputs + view.num_inputs}, of_molecule(set.bound),
                set.weight.empty() ? 1.0f : set.weight[index]);
   }
   for (const auto& [name, split] : set.splits) {

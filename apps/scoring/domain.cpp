@@ -31,9 +31,8 @@ bool all_known(const auto& values, const auto& known) {
 }
 
 bool elements_known(const GraphView& graph, const std::vector<std::uint8_t>& known) {
-  const auto columns = static_cast<std::size_t>(feature_shape(graph.features).atom_columns);
-  for (std::size_t atom = 0; atom < static_cast<std::size_t>(graph.num_atoms); ++atom)
-    if (!std::ranges::binary_search(known, graph.atoms[atom * columns])) return false;
+  for (int atom = 0; atom < graph.num_atoms; ++atom)
+    if (!std::ranges::binary_search(known, graph.atoms[atom][0])) return false;
   return true;
 }
 

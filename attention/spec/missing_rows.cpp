@@ -14,7 +14,7 @@ std::string atom_reason(const GraphView& graph, const std::vector<int>& missing)
   for (int a = 0; a < graph.num_atoms; ++a) {
     int first = 0;
     for (int c = 0; c < shape.atom_columns; first += shape.atom_dims[static_cast<std::size_t>(c++)]) {
-      const int value = graph.atoms[a * shape.atom_columns + c];
+      const int value = graph.atoms[a][c];
       if (contains(missing, first + value))
         return "atom " + std::to_string(a + 1) + " has the value " + std::to_string(value) + " in column " +
                std::to_string(c + 1) + ", for which the imported model has no row";
@@ -24,9 +24,8 @@ std::string atom_reason(const GraphView& graph, const std::vector<int>& missing)
 }
 
 std::string bond_reason(const GraphView& graph, const std::vector<int>& missing) {
-  const int columns = feature_shape(graph.features).bond_columns;
   for (int b = 0; b < graph.num_bonds; ++b) {
-    const int id = bond_id(graph.features, graph.bonds + b * columns);
+    const int id = bond_id(graph.features, graph.bonds[b]);
     if (contains(missing, id))
       return "the bond of atoms " + std::to_string(graph.bond_atoms[2 * b] + 1) + " and " +
              std::to_string(graph.bond_atoms[2 * b + 1] + 1) + " has a type for which the imported model has no row";

@@ -41,15 +41,23 @@ MoleculeSet::Found MoleculeSet::label_at(std::size_t at) const {
 GraphView MoleculeSet::graph(std::int64_t g) const {
   assert(g >= 0 && g < size());
   const auto index = static_cast<std::size_t>(g);
-  const FeatureShape& shape = feature_shape(featurizer.features);
   return {featurizer.features,
           static_cast<int>(atom_offset[index + 1] - atom_offset[index]),
           static_cast<int>(bond_offset[index + 1] - bond_offset[index]),
-          atoms.data() + atom_offset[index] * shape.atom_columns,
-          bond_atoms.data() + bond_offset[index] * 2,
-          bonds.data() + bond_offset[index] * shape.bond_columns,
+          atoms.view(static_cast<std::size_t>(atom_offset[index])),
+          {bond_atoms.view(static_cast<std::size_t>(bond_offset[index]))},
+          bonds.view(static_cast<std::size_t>(bond_offset[index])),
           static_cast<int>(input_names.size()),
           inputs.data() + index * input_names.size()};
+}
+
+void MoleculeSet::append_rows(std::span<const std::uint8_t> atom_rows, std::span<const std::uint16_t> atoms_of_bonds,
+                              std::span<const std::uint8_t> bond_rows) {
+  const FeatureShape& shape = feature_shape(featurizer.features);
+  atoms.append(atom_rows, shape.atom_columns);
+  const std::span<const std::byte> ends = std::as_bytes(atoms_of_bonds);
+  bond_atoms.append({reinterpret_cast<const std::uint8_t*>(ends.data()), ends.size()}, 2 * sizeof(std::uint16_t));
+  bonds.append(bond_rows, shape.bond_columns);
 }
 
 void MoleculeSet::add(const MolecularGraph& graph, std::int64_t source_row, const std::string& molecule_id,
@@ -60,9 +68,7 @@ void MoleculeSet::add(const MolecularGraph& graph, std::int64_t source_row, cons
   assert(graph.descriptors.size() + columns.size() == input_names.size());
   atom_offset.push_back(atom_offset.back() + graph.num_atoms());
   bond_offset.push_back(bond_offset.back() + graph.num_bonds());
-  atoms.insert(atoms.end(), graph.atoms.begin(), graph.atoms.end());
-  bond_atoms.insert(bond_atoms.end(), graph.bond_atoms.begin(), graph.bond_atoms.end());
-  bonds.insert(bonds.end(), graph.bonds.begin(), graph.bonds.end());
+  append_rows(graph.atoms, graph.bond_atoms, graph.bonds);
   if (row_weight != 1 && weight.empty()) weight.assign(row.size(), 1);
   if (row_weight != 1 || !weight.empty()) weight.push_back(row_weight);
   row.push_back(source_row);

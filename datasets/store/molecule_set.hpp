@@ -1,4 +1,5 @@
-// A data set in memory: ragged arrays as flat data with offsets, the same layout as in the HDF5 store.
+// A data set in memory: ragged arrays as flat data with offsets, as in the HDF5 store. Atoms and bonds take less memory
+// than there.
 #pragma once
 
 #include <cmath>
@@ -7,9 +8,11 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "datasets/store/compact_lists.hpp"
 #include "datasets/tables/task.hpp"
 #include "featurize/graph/featurizer_options.hpp"
 #include "featurize/graph/molecular_graph.hpp"
@@ -137,9 +140,9 @@ struct MoleculeSet {
   SourceInfo source;
   std::vector<std::int64_t> atom_offset{0};  ///< [G + 1]
   std::vector<std::int64_t> bond_offset{0};  ///< [G + 1]
-  std::vector<std::uint8_t> atoms;           ///< [A, atom_columns]
-  std::vector<std::uint16_t> bond_atoms;     ///< [M, 2] atom indices within the molecule
-  std::vector<std::uint8_t> bonds;           ///< [M, bond_columns]
+  DistinctRows atoms;                        ///< [A, atom_columns]
+  DistinctRows bond_atoms;                   ///< [M, 4 bytes] atom indices within the molecule, as two 16-bit numbers
+  DistinctRows bonds;                        ///< [M, bond_columns]
   std::vector<std::int64_t> row;             ///< [G] 0-based data row in the source
   TextList id;                               ///< [G]
   TextList smiles;                           ///< [G]
@@ -190,6 +193,10 @@ struct MoleculeSet {
       visit(dense + sparse.target[i], static_cast<double>(sparse.value[i]),
             sparse.bound.empty() ? std::int8_t{0} : sparse.bound[i]);
   }
+  /// Appends the rows of atoms and bonds of one or more molecules; the caller sets the offsets.
+  void append_rows(std::span<const std::uint8_t> atom_rows, std::span<const std::uint16_t> atoms_of_bonds,
+                   std::span<const std::uint8_t> bond_rows);
+  /// Returns a view of molecule g, which is valid until the next molecule is added.
   GraphView graph(std::int64_t g) const;
   /// Appends one molecule. `values` [T] may be empty if the set has no targets; `bounds` is [T] or empty. The inputs
   /// are the graph's descriptors followed by `columns`.

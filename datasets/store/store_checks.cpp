@@ -13,8 +13,9 @@ void check_graph(const FileContext& file, std::int64_t g, const GraphView& graph
   };
   const FeatureShape& shape = feature_shape(graph.features);
   for (int a = 0; a < graph.num_atoms; ++a) {
+    const std::uint8_t* atom = graph.atoms[a];
     for (int c = 0; c < shape.atom_columns; ++c) {
-      const int value = graph.atoms[a * shape.atom_columns + c];
+      const int value = atom[c];
       if (value >= shape.atom_dims[static_cast<std::size_t>(c)]) {
         fail("atom " + std::to_string(a) + ", column " + std::to_string(c) + " has the invalid value " +
              std::to_string(value));
@@ -30,8 +31,9 @@ void check_graph(const FileContext& file, std::int64_t g, const GraphView& graph
     }
     keys.push_back(static_cast<std::uint32_t>(std::min(from, to)) << 16u |
                    static_cast<std::uint32_t>(std::max(from, to)));
+    const std::uint8_t* bond = graph.bonds[b];
     for (int c = 0; c < shape.bond_columns; ++c) {
-      const int value = graph.bonds[b * shape.bond_columns + c];
+      const int value = bond[c];
       if (value >= shape.bond_dims[static_cast<std::size_t>(c)]) {
         fail("bond " + std::to_string(b) + ", column " + std::to_string(c) + " has the invalid value " +
              std::to_string(value));

@@ -270,9 +270,11 @@ MoleculeSet Store::State::load() const {
   set.source = summary.source;
   set.atom_offset = atom_offset;
   set.bond_offset = bond_offset;
-  set.atoms = atoms.all<std::uint8_t>();
-  set.bonds = bonds.all<std::uint8_t>();
-  set.bond_atoms = bond_atoms.all<std::uint16_t>();
+  // One array after the other, because the arrays in the file's form are large.
+  set.append_rows(atoms.all<std::uint8_t>(), {}, {});
+  set.append_rows({}, bond_atoms.all<std::uint16_t>(), {});
+  set.append_rows({}, {}, bonds.all<std::uint8_t>());
+  set.shrink_to_fit();
   set.row = row.all<std::int64_t>();
   if (std::any_of(set.row.begin(), set.row.end(), [](std::int64_t r) { return r < 0; }))
     throw_damaged(context, "row contains a negative number");

@@ -71,8 +71,8 @@ GraphBatch pack(std::span<const GraphView> graphs, std::span<const std::int64_t>
   for (std::size_t b = 0; b < graphs.size(); ++b) {
     const GraphView& graph = graphs[b];
     const auto first_atom = static_cast<std::size_t>(batch.atom_offset[b]);
-    std::copy_n(graph.atoms, static_cast<std::size_t>(graph.num_atoms) * columns,
-                batch.atoms.data() + first_atom * columns);
+    for (std::size_t a = 0; a < static_cast<std::size_t>(graph.num_atoms); ++a)
+      std::copy_n(graph.atoms[a], columns, batch.atoms.data() + (first_atom + a) * columns);
     for (int k = 0; k < 2 * graph.num_bonds; ++k) {
       ++batch.degree[first_atom + static_cast<std::size_t>(graph.bond_atoms[k])];
     }

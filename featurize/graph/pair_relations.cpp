@@ -95,11 +95,10 @@ void write_pair_relations(const GraphView& graph, std::uint16_t* topology, std::
     std::fill_n(edge_row + 1, n, kNoEdge);
     edge_row[1 + i] = kSelfEdge;
   }
-  const int columns = feature_shape(graph.features).bond_columns;
   for (int b = 0; b < graph.num_bonds; ++b) {
     const auto i = static_cast<std::size_t>(graph.bond_atoms[2 * b]) + 1;
     const auto j = static_cast<std::size_t>(graph.bond_atoms[2 * b + 1]) + 1;
-    const auto id = static_cast<std::uint8_t>(bond_id(graph.features, graph.bonds + b * columns));
+    const auto id = static_cast<std::uint8_t>(bond_id(graph.features, graph.bonds[b]));
     edge[i * tokens + j] = id;
     edge[j * tokens + i] = id;
   }

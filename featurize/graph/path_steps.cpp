@@ -8,18 +8,17 @@ namespace molgraph {
 void Adjacency::assign(const GraphView& graph) {
   const auto n = static_cast<std::size_t>(graph.num_atoms);
   const auto m = static_cast<std::size_t>(graph.num_bonds);
-  const auto columns = static_cast<std::size_t>(feature_shape(graph.features).bond_columns);
   row.assign(n + 2, 0);
   neighbour.resize(2 * m);
   bond.resize(2 * m);
   for (std::size_t k = 0; k < 2 * m; ++k) {
-    assert(graph.bond_atoms[k] >= 0 && graph.bond_atoms[k] < graph.num_atoms);
+    assert(graph.bond_atoms[k] < graph.num_atoms);
     ++row[static_cast<std::size_t>(graph.bond_atoms[k]) + 2];
   }
   for (std::size_t a = 2; a < n + 2; ++a) row[a] += row[a - 1];
   // row[a + 1] is now the fill position of atom a and ends as the start of atom a + 1.
   for (std::size_t b = 0; b < m; ++b) {
-    const auto id = static_cast<std::uint8_t>(bond_id(graph.features, graph.bonds + b * columns));
+    const auto id = static_cast<std::uint8_t>(bond_id(graph.features, graph.bonds[b]));
     for (std::size_t side = 0; side < 2; ++side) {
       const std::size_t slot = row[static_cast<std::size_t>(graph.bond_atoms[2 * b + side]) + 1]++;
       neighbour[slot] = graph.bond_atoms[2 * b + 1 - side];

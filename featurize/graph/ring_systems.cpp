@@ -25,10 +25,13 @@ struct RingBonds {
   static constexpr std::size_t kNone = SIZE_MAX;
 };
 
+std::size_t atom_of(const GraphView& graph, std::size_t bond, std::size_t side) {
+  return static_cast<std::size_t>(graph.bond_atoms[2 * bond + side]);
+}
+
 RingBonds::RingBonds(const GraphView& graph) : system(static_cast<std::size_t>(graph.num_bonds), kNone) {
   Bonds bonds(static_cast<std::size_t>(graph.num_atoms));
-  for (std::size_t b = 0; b < system.size(); ++b)
-    add_edge(graph.bond_atoms[2 * b], graph.bond_atoms[2 * b + 1], b, bonds);
+  for (std::size_t b = 0; b < system.size(); ++b) add_edge(atom_of(graph, b, 0), atom_of(graph, b, 1), b, bonds);
   std::vector<std::size_t> block(system.size());
   const std::size_t blocks = boost::biconnected_components(
       bonds, boost::make_iterator_property_map(block.begin(), get(boost::edge_index, bonds)));
@@ -44,7 +47,7 @@ RingBonds::RingBonds(const GraphView& graph) : system(static_cast<std::size_t>(g
   };
   for (std::size_t b = 0; b < system.size(); ++b) {
     if (size[block[b]] < 2) continue;
-    for (const std::size_t atom : {graph.bond_atoms[2 * b], graph.bond_atoms[2 * b + 1]}) {
+    for (const std::size_t atom : {atom_of(graph, b, 0), atom_of(graph, b, 1)}) {
       if (of_atom[atom] == kNone) of_atom[atom] = block[b];
       of_block[root(block[b])] = root(of_atom[atom]);
     }
@@ -119,20 +122,19 @@ Hash System::hash() const {
 std::vector<std::uint64_t> ring_systems(const GraphView& graph) {
   const RingBonds rings(graph);
   std::vector<System> systems(rings.systems);
-  const FeatureShape& shape = feature_shape(graph.features);
   // An atom belongs to at most one system.
   std::vector<std::size_t> place(static_cast<std::size_t>(graph.num_atoms), RingBonds::kNone);
   for (std::size_t b = 0; b < rings.system.size(); ++b) {
     if (rings.system[b] == RingBonds::kNone) continue;
     System& system = systems[rings.system[b]];
-    const std::size_t ends[2]{graph.bond_atoms[2 * b], graph.bond_atoms[2 * b + 1]};
+    const std::size_t ends[2]{atom_of(graph, b, 0), atom_of(graph, b, 1)};
     for (const std::size_t atom : ends) {
       if (place[atom] != RingBonds::kNone) continue;
       place[atom] = system.element.size();
-      system.element.push_back(graph.atoms[atom * static_cast<std::size_t>(shape.atom_columns)]);
+      system.element.push_back(graph.atoms[atom][0]);
       system.neighbours.emplace_back();
     }
-    const std::uint8_t bond = graph.bonds[b * static_cast<std::size_t>(shape.bond_columns)];
+    const std::uint8_t bond = graph.bonds[b][0];
     system.neighbours[place[ends[0]]].push_back({place[ends[1]], bond});
     system.neighbours[place[ends[1]]].push_back({place[ends[0]], bond});
   }

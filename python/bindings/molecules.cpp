@@ -39,9 +39,9 @@ void add_bonds(const std::vector<GraphView>& graphs, Molecules& all) {
     const GraphView& graph = graphs[b];
     const auto bonds = static_cast<std::size_t>(graph.num_bonds);
     all.bond_offset.push_back(all.bond_offset.back() + graph.num_bonds);
-    all.bond_atoms.insert(all.bond_atoms.end(), graph.bond_atoms, graph.bond_atoms + 2 * bonds);
-    all.bonds.insert(all.bonds.end(), graph.bonds, graph.bonds + columns * bonds);
+    for (std::size_t k = 0; k < bonds; ++k) all.bonds.insert(all.bonds.end(), graph.bonds[k], graph.bonds[k] + columns);
     for (std::size_t k = 0; k < 2 * bonds; ++k) {
+      all.bond_atoms.push_back(static_cast<std::uint16_t>(graph.bond_atoms[k]));
       from.push_back(all.pack.atom_offset[b] + graph.bond_atoms[k]);
       to.push_back(all.pack.atom_offset[b] + graph.bond_atoms[k ^ 1]);
     }

@@ -31,6 +31,30 @@ class CoreStore {
     }
     return *set_;
   }
+  /// Returns atoms and bonds of all molecules, one after the other. They are unpacked on first access and kept.
+  const MolecularGraph& rows() {
+    if (!rows_) {
+      const MoleculeSet& all = set();
+      MolecularGraph rows;
+      for (std::int64_t g = 0; g < all.size(); ++g) {
+        const MolecularGraph one = MolecularGraph::copy_of(all.graph(g));
+        rows.atoms.insert(rows.atoms.end(), one.atoms.begin(), one.atoms.end());
+        rows.bond_atoms.insert(rows.bond_atoms.end(), one.bond_atoms.begin(), one.bond_atoms.end());
+        rows.bonds.insert(rows.bonds.end(), one.bonds.begin(), one.bonds.end());
+      }
+      rows_ = std::move(rows);
+    }
+    return *rows_;
+  }
+  const FeatureShape& shape() const { return feature_shape(summary().featurizer.features); }
+  /// Returns atoms [n, columns], bonds [m, columns] and bond_atoms [m, 2] of molecule g.
+  nb::tuple graph(std::int64_t g) {
+    MolecularGraph one = MolecularGraph::copy_of(set().graph(g));
+    const auto atoms = static_cast<std::size_t>(one.num_atoms()), bonds = static_cast<std::size_t>(one.num_bonds());
+    return nb::make_tuple(array_of(std::move(one.atoms), {atoms, static_cast<std::size_t>(shape().atom_columns)}),
+                          array_of(std::move(one.bonds), {bonds, static_cast<std::size_t>(shape().bond_columns)}),
+                          array_of(std::move(one.bond_atoms), {bonds, std::size_t{2}}));
+  }
   /// Returns topology and edge [N, N] of molecule g.
   nb::tuple pairs(std::int64_t g) const {
     PairRelations pairs = store_.pairs(g);
@@ -42,6 +66,7 @@ class CoreStore {
  private:
   Store store_;
   std::optional<MoleculeSet> set_;
+  std::optional<MolecularGraph> rows_;
 };
 
 Texts texts_of(const TextList& list) { return {list.begin(), list.end()}; }
@@ -60,6 +85,7 @@ void bind_store(nb::module_& module) {
   nb::class_<CoreStore>(module, "Store")
       .def(nb::init<const std::string&>(), nb::arg("path"))
       .def("__len__", [](const CoreStore& store) { return store.summary().molecules; })
+      .def("graph", &CoreStore::graph, nb::arg("molecule"))
       .def("pairs", &CoreStore::pairs, nb::arg("molecule"))
       .def_prop_ro("features",
                    [](const CoreStore& store) { return std::string(to_string(store.summary().featurizer.features)); })
@@ -79,17 +105,16 @@ void bind_store(nb::module_& module) {
                    })
       .def_prop_ro("atoms",
                    [](nb::handle self) {
-                     const MoleculeSet& set = set_of(self);
-                     return view(self, set.atoms,
-                                 static_cast<std::size_t>(feature_shape(set.featurizer.features).atom_columns));
+                     auto& store = nb::cast<CoreStore&>(self);
+                     return view(self, store.rows().atoms, static_cast<std::size_t>(store.shape().atom_columns));
                    })
       .def_prop_ro("bonds",
                    [](nb::handle self) {
-                     const MoleculeSet& set = set_of(self);
-                     return view(self, set.bonds,
-                                 static_cast<std::size_t>(feature_shape(set.featurizer.features).bond_columns));
+                     auto& store = nb::cast<CoreStore&>(self);
+                     return view(self, store.rows().bonds, static_cast<std::size_t>(store.shape().bond_columns));
                    })
-      .def_prop_ro("bond_atoms", [](nb::handle self) { return view(self, set_of(self).bond_atoms, 2); })
+      .def_prop_ro("bond_atoms",
+                   [](nb::handle self) { return view(self, nb::cast<CoreStore&>(self).rows().bond_atoms, 2); })
       .def_prop_ro("row",
                    [](nb::handle self) {
                      const auto& rows = set_of(self).row;

@@ -145,8 +145,9 @@ def vocabulary(features: str = "ogb") -> Dict[str, Dict[str, int]]:
 
 
 class Store(_Molecules):
-    """A store of molgraph-featurize. Molecules are read on first access and then kept in memory.
+    """A store of molgraph-featurize. Molecules are read on first access and then kept in memory, in a compact form.
 
+    ``store[g]`` unpacks one molecule. ``atoms``, ``bonds`` and ``bond_atoms`` unpack all molecules on first access.
     ``atoms``, ``bonds``, ``bond_atoms``, ``atom_offset``, ``bond_offset``, ``row`` as in :class:`Batch`; ``targets``
     [molecules, targets] float64, missing = NaN; ``inputs`` [molecules, numbers] with ``input_names``; ``ids``,
     ``smiles``, ``splits`` (name -> train, valid, test), ``target_names``, ``units``, ``kind``, ``features``.
@@ -173,6 +174,4 @@ class Store(_Molecules):
         self._core = _core.Store(str(path))
 
     def _molecule(self, g: int) -> Molecule:
-        core = self._core
-        atoms, bonds = slice(*core.atom_offset[g:g + 2]), slice(*core.bond_offset[g:g + 2])
-        return Molecule(core.atoms[atoms], core.bonds[bonds], core.bond_atoms[bonds], *core.pairs(g))
+        return Molecule(*self._core.graph(g), *self._core.pairs(g))

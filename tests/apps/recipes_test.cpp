@@ -20,7 +20,7 @@ LoadedData one_molecule(const Task& task, Features features) {
   data.set.featurizer.features = features;
   MolecularGraph carbon;
   carbon.features = features;
-  carbon.atoms.assign(feature_shape(features).atom_dims.size(), 0);
+  carbon.atoms.assign(static_cast<std::size_t>(feature_shape(features).atom_columns), 0);
   data.set.add(carbon, 0, "0", "C", std::vector<double>(task.names.size(), 1.0));
   data.split.train = {0};
   return data;

@@ -57,16 +57,10 @@ std::vector<Figure> measure_store(const std::string& path, int threads, int batc
   shuffle(order, 0, ShuffleStream::epoch);
   std::atomic<std::uint64_t> sink{0};  // keeps the compiler from removing the work
   const auto copy = [&](std::span<const std::int64_t> batch) {
-    std::vector<std::uint8_t> atoms, bonds;
-    std::vector<std::uint16_t> ends;
-    const FeatureShape& shape = feature_shape(set.featurizer.features);
     for (const std::int64_t g : batch) {
-      const GraphView view = set.graph(g);
-      atoms.insert(atoms.end(), view.atoms, view.atoms + view.num_atoms * shape.atom_columns);
-      bonds.insert(bonds.end(), view.bonds, view.bonds + view.num_bonds * shape.bond_columns);
-      ends.insert(ends.end(), view.bond_atoms, view.bond_atoms + 2 * view.num_bonds);
+      const MolecularGraph graph = MolecularGraph::copy_of(set.graph(g));
+      sink += graph.atoms.size() + graph.bonds.size() + graph.bond_atoms.size();
     }
-    sink += atoms.size() + bonds.size() + ends.size();
   };
   add("shuffled batches: atoms and bonds", batch_rate(order, batch_size, threads, copy), "molecules/s");
   const auto packed = [&](bool paths) {

@@ -110,14 +110,7 @@ inline MoleculeSet make_set(const std::vector<int>& sizes, Features features = F
   return set;
 }
 
-inline MolecularGraph graph_of(const MoleculeSet& set, std::int64_t g) {
-  const GraphView view = set.graph(g);
-  const FeatureShape& shape = feature_shape(view.features);
-  return {view.features,
-          {view.atoms, view.atoms + view.num_atoms * shape.atom_columns},
-          {view.bond_atoms, view.bond_atoms + view.num_bonds * 2},
-          {view.bonds, view.bonds + view.num_bonds * shape.bond_columns}};
-}
+inline MolecularGraph graph_of(const MoleculeSet& set, std::int64_t g) { return MolecularGraph::copy_of(set.graph(g)); }
 
 inline void fill(StoreWriter& writer, const MoleculeSet& set) {
   const auto targets = static_cast<std::size_t>(set.task.num_targets());

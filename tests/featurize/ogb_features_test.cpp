@@ -17,13 +17,13 @@ std::pair<std::string, std::string> as_text(const MolecularGraph& graph) {
   std::ostringstream atoms, bonds;
   for (int a = 0; a < graph.num_atoms(); ++a) {
     if (a > 0) atoms << ';';
-    row(atoms, graph.view().atoms + 9 * a, 9);
+    row(atoms, graph.view().atoms[a], 9);
   }
   for (int b = 0; b < graph.num_bonds(); ++b) {
     if (b > 0) bonds << ';';
     bonds << graph.bond_atoms[static_cast<std::size_t>(2 * b)] << ' '
           << graph.bond_atoms[static_cast<std::size_t>(2 * b + 1)] << ' ';
-    row(bonds, graph.view().bonds + 3 * b, 3);
+    row(bonds, graph.view().bonds[b], 3);
   }
   return {atoms.str(), bonds.str()};
 }

@@ -56,14 +56,12 @@ void check_set(const MoleculeSet& set, const StoreSummary& summary) {
     require(graph.num_atoms > 0, "atoms");
     for (int a = 0; a < graph.num_atoms; ++a)
       for (int c = 0; c < shape.atom_columns; ++c)
-        require(graph.atoms[a * shape.atom_columns + c] < shape.atom_dims[static_cast<std::size_t>(c)],
-                "atom columns in range");
+        require(graph.atoms[a][c] < shape.atom_dims[static_cast<std::size_t>(c)], "atom columns in range");
     for (int b = 0; b < graph.num_bonds; ++b) {
       require(graph.bond_atoms[2 * b] < graph.num_atoms && graph.bond_atoms[2 * b + 1] < graph.num_atoms,
               "bonds of the molecule's atoms");
       for (int c = 0; c < shape.bond_columns; ++c)
-        require(graph.bonds[b * shape.bond_columns + c] < shape.bond_dims[static_cast<std::size_t>(c)],
-                "bond columns in range");
+        require(graph.bonds[b][c] < shape.bond_dims[static_cast<std::size_t>(c)], "bond columns in range");
     }
   }
   for (const auto& [name, split] : set.splits)

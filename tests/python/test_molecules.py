@@ -61,8 +61,10 @@ def test_store_equals_featurize(table, molecules, tmp_path):
     assert store.smiles[:3] == molecules[:3] and store.targets.shape == (400, 1)
     for name in ("atoms", "bonds", "bond_atoms", "atom_offset", "bond_offset"):
         assert np.array_equal(getattr(store, name), getattr(batch, name)), name
+    assert np.shares_memory(store.atoms, store.atoms) and not store.atoms.flags.writeable
     for k in (0, 17, 399):
-        assert np.array_equal(store[k].topology, batch[k].topology) and np.array_equal(store[k].edge, batch[k].edge)
+        for name in ("atoms", "bonds", "bond_atoms", "topology", "edge"):
+            assert np.array_equal(getattr(store[k], name), getattr(batch[k], name)), name
     with pytest.raises(molgraph.FileError):
         molgraph.Store(table)
     with pytest.raises(AttributeError):
