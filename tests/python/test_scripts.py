@@ -1,4 +1,5 @@
 """Parts of scripts/assay-corpus that decide which molecules and tasks the corpus contains."""
+import gzip
 import importlib.machinery
 import importlib.util
 import pathlib
@@ -67,8 +68,17 @@ def test_wrong_files(tmp_path):
 
     out, missing, damaged = tmp_path / "out.csv", tmp_path / "missing.csv", tmp_path / "damaged.csv.gz"
     damaged.write_text("not gzipped")
+    short, broken = tmp_path / "short.csv", tmp_path / "broken.csv.gz"
+    short.write_text("smiles,task,value\nCCO,good,1\nCCN,good\n")
+    content = bytearray(gzip.compress(b"smiles,task,value\n" + b"CCO,good,1\n" * 50))
+    content[10] = 7  # an invalid type of block
+    broken.write_bytes(bytes(content))
     assert error_of(missing, out, labels) == f"assay-corpus: {missing}: No such file or directory\n"
     assert error_of(tasks, out, labels) == f"assay-corpus: {labels}: has no column 'value'\n"
     assert error_of(tasks, out, damaged).startswith(f"assay-corpus: {damaged}: Not a gzipped file")
+    assert error_of(tasks, out, short) == f"assay-corpus: {short}, line 3: has too few cells\n"
+    assert error_of(tasks, out, broken).startswith(f"assay-corpus: {broken}: Error -3 while decompressing")
+    absent = tmp_path / "absent" / "out.csv"
+    assert error_of(tasks, absent, labels) == f"assay-corpus: {absent}: its folder does not exist\n"
     assert error_of(tasks, out, f"{labels}=e/f") == f"assay-corpus: {tasks}: has no task of the repository 'e/f'\n"
     assert not out.exists()
