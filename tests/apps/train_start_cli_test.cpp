@@ -216,7 +216,7 @@ TEST_F(TrainStart, ChangedTrainingLengthRecomputesTheWarmUp) {
   EXPECT_NE(scratch.read("short/config.toml").find("warmup-steps = 2\n"), std::string::npos);
 }
 
-TEST_F(TrainStart, WarnsIfInitialWeightsWereTrainedOnTestMolecules) {
+TEST_F(TrainStart, WarnsIfInitialWeightsWereTrainedOnHeldOutMolecules) {
   ASSERT_EQ(train("t.csv -o first" + kTiny).code, 0);
   const auto warning_of = [&](const std::string& arguments) {
     scratch.run("", "rm -rf other");
@@ -225,7 +225,15 @@ TEST_F(TrainStart, WarnsIfInitialWeightsWereTrainedOnTestMolecules) {
     const std::size_t at = result.err.find(" test molecules are in the training or validation set of ");
     return at == std::string::npos ? std::string() : result.err.substr(result.err.rfind(' ', at - 10) + 1, 60);
   };
+  const auto expect_validation_warning = [&](const std::string& arguments, bool expected) {
+    const ShellResult result = train(arguments + " -o other_" + std::to_string(expected) + kTiny);
+    EXPECT_EQ(result.code, 0) << result.err;
+    const std::size_t at = result.err.find(" validation molecules are in the training set of first");
+    EXPECT_EQ(at != std::string::npos, expected) << arguments << "\n" << result.err;
+  };
   EXPECT_EQ(warning_of("t.csv --from first"), "") << "the same split";
+  expect_validation_warning("t.csv --from first", false);
+  expect_validation_warning("t.csv --seed 7 --from first", true);
   const std::string leak = warning_of("t.csv --seed 7 --from first");
   EXPECT_NE(leak, "");
   EXPECT_EQ(warning_of("t.csv --seed 7 --from first/model.safetensors"), leak);

@@ -365,9 +365,7 @@ void run_training(const TrainRun& requested) {
         "Training starts from the pre-trained weights included in molgraph (--from none: from scratch). They were "
         "trained on labels of public assays, so results on public tables may be too good: pretrained/README.md");
   } else if (start) {
-    if (const std::string leak = leak_warning(run.options.model.from, start->config.task, data, run.threads);
-        !leak.empty())
-      run.control.warn_of({leak});
+    run.control.warn_of(leak_warnings(run.options.model.from, start->config.task, data, run.threads));
   }
   const ResolvedRun resolved = resolve(run.options, data, start ? &start->config : nullptr, run.named);
   check_feasible(run, resolved);

@@ -21,22 +21,28 @@ bool belongs_to_head(const std::string& name) {
   return name.starts_with("head.") || name == "target_shift" || name == "target_scale";
 }
 
-/// SMILES in a splits.csv that are not in its test set.
-std::vector<std::string> training_smiles(const std::string& path) {
+/// What a splits.csv says of its molecules, without the test set.
+struct KnownMolecules {
+  std::vector<std::string> trained;  ///< SMILES of the training set
+  std::vector<std::string> held;     ///< of the validation and calibration sets
+};
+
+KnownMolecules known_molecules(const std::string& path) {
   TableOptions options;
   options.format = TableFormat::csv;
   options.molecules = false;
   options.header = true;
   TableReader reader(path, options);
   const int smiles = find_column(reader.columns(), "smiles", path), part = find_column(reader.columns(), "split", path);
-  std::vector<std::string> learned;
-  if (smiles < 0 || part < 0) return learned;
+  KnownMolecules known;
+  if (smiles < 0 || part < 0) return known;
   for (TableRow row; reader.next(row);) {
     if (!row.problem.empty()) continue;
     const std::string& split_name = row.cells[static_cast<std::size_t>(part)];
-    if (!split_name.empty() && split_name != "test") learned.push_back(row.cells[static_cast<std::size_t>(smiles)]);
+    if (split_name.empty() || split_name == "test") continue;
+    (split_name == "train" ? known.trained : known.held).push_back(row.cells[static_cast<std::size_t>(smiles)]);
   }
-  return learned;
+  return known;
 }
 
 /// SMILES that RDKit cannot read remain unchanged.
@@ -51,7 +57,8 @@ void make_canonical(std::vector<std::string>& smiles, Standardize standardize, i
 
 }  // namespace
 
-std::string leak_warning(const std::string& from, const Task& start, const LoadedData& data, int threads) {
+std::vector<std::string> leak_warnings(const std::string& from, const Task& start, const LoadedData& data,
+                                       int threads) {
   namespace fs = std::filesystem;
   std::error_code error;
   const fs::path folder = fs::is_directory(from, error) ? fs::path(from) : fs::path(from).parent_path();
@@ -66,23 +73,37 @@ std::string leak_warning(const std::string& from, const Task& start, const Loade
   };
   const std::string path = RunDirectory{folder.string()}.splits();
   if (std::ranges::none_of(data.set.task.names, is_shared) || !fs::is_regular_file(path, error)) return {};
-  std::vector<std::string> learned, tested;
+  KnownMolecules known;
   try {
-    learned = training_smiles(path);
+    known = known_molecules(path);
   } catch (const DataError&) {  // an unreadable file costs only a warning
     return {};
   } catch (const FileError&) {
     return {};
   }
-  for (const std::int64_t g : data.split.test) tested.push_back(data.set.smiles[static_cast<std::size_t>(g)]);
-  make_canonical(learned, data.set.featurizer.standardize, threads);
-  make_canonical(tested, data.set.featurizer.standardize, threads);
-  const std::unordered_set<std::string> all(learned.begin(), learned.end());
-  const auto known = std::ranges::count_if(tested, [&](const std::string& smiles) { return all.contains(smiles); });
-  if (known == 0) return {};
-  return with_thousands(known) + " of the " + with_thousands(std::ssize(tested)) +
-         " test molecules are in the training or validation set of " + from +
-         ", which has a target of the same name: the test results will be too optimistic";
+  std::unordered_set<std::string> learned;
+  const auto learn = [&](std::vector<std::string>& smiles) {
+    make_canonical(smiles, data.set.featurizer.standardize, threads);
+    learned.insert(smiles.begin(), smiles.end());
+  };
+  std::vector<std::string> warnings;
+  const auto check = [&](const std::vector<std::int64_t>& molecules, const char* part, const char* sets,
+                         const char* effect) {
+    std::vector<std::string> smiles;
+    for (const std::int64_t g : molecules) smiles.push_back(data.set.smiles[static_cast<std::size_t>(g)]);
+    make_canonical(smiles, data.set.featurizer.standardize, threads);
+    const auto count = std::ranges::count_if(smiles, [&](const std::string& text) { return learned.contains(text); });
+    if (count == 0) return;
+    warnings.push_back(with_thousands(count) + " of the " + with_thousands(std::ssize(smiles)) + " " + part +
+                       " molecules are in the " + sets + " of " + from + ", which has a target of the same name: " +
+                       effect + ". For the same table, use the split options and the --seed of that run");
+  };
+  learn(known.trained);
+  check(data.split.valid, "validation", "training set",
+        "the validation results will be too optimistic, and an earlier epoch may be chosen");
+  learn(known.held);
+  check(data.split.test, "test", "training or validation set", "the test results will be too optimistic");
+  return warnings;
 }
 
 WarmStart warm_start(const std::string& path, const ModelConfig& start, const ModelConfig& config, GraphModel& model) {

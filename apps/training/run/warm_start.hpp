@@ -9,10 +9,10 @@
 
 namespace molgraph {
 
-/// Warning if the run `from` (a folder or its model file) has a target of `data` and its splits.csv lists test
-/// molecules of `data` outside its test set (compared as canonical SMILES, on `threads` threads). "" if it lists none
-/// or if its files are missing or unreadable.
-std::string leak_warning(const std::string& from, const Task& start, const LoadedData& data, int threads);
+/// Warnings if the run `from` (a folder or its model file) has a target of `data` and its splits.csv lists validation
+/// molecules of `data` in its training set, or test molecules outside its test set (compared as canonical SMILES, on
+/// `threads` threads). None if its files are missing or unreadable.
+std::vector<std::string> leak_warnings(const std::string& from, const Task& start, const LoadedData& data, int threads);
 
 /// Tensors that were not copied from the other run.
 struct WarmStart {
