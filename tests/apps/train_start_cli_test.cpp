@@ -249,6 +249,16 @@ TEST_F(TrainStart, WarnsIfInitialWeightsWereTrainedOnHeldOutMolecules) {
   EXPECT_EQ(warning_of("t.csv --seed 7 --from first"), "") << "a damaged splits.csv does not stop the run";
 }
 
+TEST_F(TrainStart, WarnsOfTheValidationMoleculesThatARefitHasLearned) {
+  ASSERT_EQ(train("t.csv -o first --refit" + kTiny).code, 0);
+  const ShellResult result = train("t.csv -o other --from first" + kTiny);
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_NE(result.err.find(" validation molecules are in the training or validation set of first"), std::string::npos)
+      << result.err;
+  EXPECT_NE(result.err.find("without --refit"), std::string::npos) << result.err;
+  EXPECT_EQ(result.err.find(" test molecules are in"), std::string::npos) << result.err;
+}
+
 TEST_F(TrainStart, ResumeNeedsACheckpointAndChangesNoFinishedRun) {
   EXPECT_EQ(train("t.csv --resume" + kTiny).code, 2);
   EXPECT_FALSE(scratch.exists("runs"));

@@ -23,11 +23,11 @@ bool belongs_to_head(const std::string& name) {
 
 /// What a splits.csv says of its molecules, without the test set.
 struct KnownMolecules {
-  std::vector<std::string> trained;  ///< SMILES of the training set
-  std::vector<std::string> held;     ///< of the validation and calibration sets
+  std::vector<std::string> trained;  ///< SMILES of the training set and, after --refit, of the validation set
+  std::vector<std::string> held;     ///< of the other sets except the test set
 };
 
-KnownMolecules known_molecules(const std::string& path) {
+KnownMolecules known_molecules(const std::string& path, bool refit) {
   TableOptions options;
   options.format = TableFormat::csv;
   options.molecules = false;
@@ -40,7 +40,8 @@ KnownMolecules known_molecules(const std::string& path) {
     if (!row.problem.empty()) continue;
     const std::string& split_name = row.cells[static_cast<std::size_t>(part)];
     if (split_name.empty() || split_name == "test") continue;
-    (split_name == "train" ? known.trained : known.held).push_back(row.cells[static_cast<std::size_t>(smiles)]);
+    const bool trained = split_name == "train" || (refit && split_name == "valid");
+    (trained ? known.trained : known.held).push_back(row.cells[static_cast<std::size_t>(smiles)]);
   }
   return known;
 }
@@ -63,9 +64,12 @@ std::vector<std::string> leak_warnings(const std::string& from, const Task& star
   std::error_code error;
   const fs::path folder = fs::is_directory(from, error) ? fs::path(from) : fs::path(from).parent_path();
   std::vector<std::string> known_targets = start.names;
+  bool refit = false;
   try {
-    if (const std::optional<RunRecord> record = read_run_record(folder.string()))
+    if (const std::optional<RunRecord> record = read_run_record(folder.string())) {
       known_targets.insert(known_targets.end(), record->auxiliary_targets.begin(), record->auxiliary_targets.end());
+      refit = record->refit;
+    }
   } catch (const FileError&) {
   }
   const auto is_shared = [&](const std::string& name) {
@@ -75,7 +79,7 @@ std::vector<std::string> leak_warnings(const std::string& from, const Task& star
   if (std::ranges::none_of(data.set.task.names, is_shared) || !fs::is_regular_file(path, error)) return {};
   KnownMolecules known;
   try {
-    known = known_molecules(path);
+    known = known_molecules(path, refit);
   } catch (const DataError&) {  // an unreadable file costs only a warning
     return {};
   } catch (const FileError&) {
@@ -96,10 +100,11 @@ std::vector<std::string> leak_warnings(const std::string& from, const Task& star
     if (count == 0) return;
     warnings.push_back(with_thousands(count) + " of the " + with_thousands(std::ssize(smiles)) + " " + part +
                        " molecules are in the " + sets + " of " + from + ", which has a target of the same name: " +
-                       effect + ". For the same table, use the split options and the --seed of that run");
+                       effect + ". For the same table, use the split options and the --seed of that run" +
+                       (refit ? ", and train that run without --refit" : ""));
   };
   learn(known.trained);
-  check(data.split.valid, "validation", "training set",
+  check(data.split.valid, "validation", refit ? "training or validation set" : "training set",
         "the validation results will be too optimistic, and an earlier epoch may be chosen");
   learn(known.held);
   check(data.split.test, "test", "training or validation set", "the test results will be too optimistic");

@@ -10,8 +10,8 @@
 namespace molgraph {
 
 /// Warnings if the run `from` (a folder or its model file) has a target of `data` and its splits.csv lists validation
-/// molecules of `data` in its training set, or test molecules outside its test set (compared as canonical SMILES, on
-/// `threads` threads). None if its files are missing or unreadable.
+/// molecules of `data` in its training set (after --refit, also in its validation set), or test molecules outside its
+/// test set (compared as canonical SMILES, on `threads` threads). None if its files are missing or unreadable.
 std::vector<std::string> leak_warnings(const std::string& from, const Task& start, const LoadedData& data, int threads);
 
 /// Tensors that were not copied from the other run.
