@@ -82,3 +82,12 @@ def test_wrong_files(tmp_path):
     assert error_of(tasks, absent, labels) == f"assay-corpus: {absent}: its folder does not exist\n"
     assert error_of(tasks, out, f"{labels}=e/f") == f"assay-corpus: {tasks}: has no task of the repository 'e/f'\n"
     assert not out.exists()
+
+
+def test_output(corpus, tmp_path):
+    out = tmp_path / "out.csv"
+    corpus.write_table(out, ["smiles", "good"], [["CCO", "1"], ["CCN", ""]])
+    assert out.read_text() == "smiles,good\nCCO,1\nCCN,\n"
+    (tmp_path / "other.csv.part").mkdir()
+    with pytest.raises(corpus.Problem, match="other.csv: Is a directory"):
+        corpus.write_table(tmp_path / "other.csv", ["smiles"], [])
