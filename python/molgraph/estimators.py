@@ -189,10 +189,14 @@ class MolgraphRegressor(RegressorMixin, _Molgraph):
 
     def predict_interval(self, X: Any) -> np.ndarray:
         """Returns lower and upper bounds [n, 2], or [n, targets, 2] if ``y`` had two dimensions, which contain the
-        label with probability ``interval``. Raises UsageError if ``interval`` is None or was so in fit."""
+        label with probability ``interval``. Raises UsageError if ``interval`` is None or was so in fit, or if the
+        labels were too few."""
         self._scorer()
         if not self.interval:
             raise _core.UsageError("predict_interval needs interval, for example MolgraphRegressor(interval=0.9)")
+        if "calibration.json" not in zipfile.ZipFile(io.BytesIO(self.run_)).namelist():
+            raise _core.UsageError("this model has no intervals: interval was None in fit, or there were too few labels "
+                                   "(verbose=True shows the reason)")
         found = self._predictions(X, self.interval)
         assert found.low is not None and found.high is not None
         bounds = np.stack([found.low, found.high], axis=-1)

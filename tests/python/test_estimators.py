@@ -82,6 +82,8 @@ def test_intervals():
     assert two.predict_interval(SMILES[:3]).shape == (3, 2, 2)
     with pytest.raises(molgraph.UsageError, match="needs interval"):
         regressor().fit(SMILES, LENGTHS).predict_interval(SMILES)
+    with pytest.raises(molgraph.UsageError, match="this model has no intervals: interval was None in fit"):
+        regressor().fit(SMILES, LENGTHS).set_params(interval=0.8).predict_interval(SMILES)
     with pytest.raises(NotFittedError):
         regressor(interval=0.8).predict_interval(SMILES)
 
