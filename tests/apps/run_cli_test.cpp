@@ -198,7 +198,8 @@ TEST_F(RunTest, RecipeIsTheDefaultOfItsDataSet) {
   EXPECT_NE(own.out.find("Measured with this recipe: test MAE"), std::string::npos) << own.out;
   const std::string settings = scratch.read("own/config.toml");
   for (const char* line : {"recipe = 'zinc'", "encoding = 'grpe-walk'", "pair-relations = [ 'walks', 'paths' ]",
-                           "pe-dim = 4", "batch-size = 32", "lr = 0.0002", "steps = 2"})
+                           "walk-terms = [ 'input', 'gate' ]", "pair-state = 32", "ffn = 64", "pe-dim = 4",
+                           "batch-size = 32", "lr = 0.0002", "steps = 2"})
     EXPECT_NE(settings.find(line), std::string::npos) << line << "\n" << settings;
   ASSERT_EQ(run(call + "--config own/config.toml -o again && cmp own/metrics.csv again/metrics.csv").code, 0);
   ASSERT_EQ(run(call + "--lr 2e-4 -o own --resume").code, 0);

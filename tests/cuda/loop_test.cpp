@@ -12,9 +12,11 @@
 #include "apps/training/loop/model_factory.hpp"
 #include "apps/training/loop/optimizer.hpp"
 #include "apps/training/loop/trainer.hpp"
+#include "apps/training/run/run_training.hpp"
 #include "attention/cuda/cuda_engine.hpp"
 #include "attention/cuda/gpu/runtime.hpp"
 #include "attention/reference/engine_boundary.hpp"
+#include "featurize/graph/error.hpp"
 #include "tests/apps/meeting.hpp"
 #include "tests/models/engine_checks.hpp"
 
@@ -184,6 +186,18 @@ TEST_F(CudaLoop, TwoProcessesMatchOne) {
   for (std::size_t k = 0; k < expected.size(); ++k) EXPECT_NEAR(got[k], expected[k], 2e-4 * std::abs(expected[k])) << k;
   const auto first = models[0]->parameters(), second = models[1]->parameters();
   for (std::size_t k = 0; k < first.size(); ++k) EXPECT_TRUE(torch::equal(first[k], second[k])) << k;
+}
+
+TEST_F(CudaLoop, TrainingRefusesPairStates) {
+  TrainRun run;
+  run.options.model.pair_state = 8;
+  run.device = Device::gpu(0);
+  try {
+    run_training(run);
+    ADD_FAILURE() << "no error";
+  } catch (const UsageError& error) {
+    EXPECT_EQ(std::string(error.what()).find("--device cuda without --pair-state 0: "), 0u) << error.what();
+  }
 }
 
 }  // namespace

@@ -354,7 +354,7 @@ void run_training(const TrainRun& requested) {
   check_compute(run);
   std::optional<StartingPoint> start = starting_point(run.options);
   check_device(run.device, start ? start->config.encoder() : EncoderOptions{.pair_state = run.options.model.pair_state},
-               "--device cuda");
+               start ? "--device cuda" : "--device cuda without --pair-state 0");
   LoadedData data = load_run_data(run, start);
   if (run.options.model.from.empty()) {
     run.options.model.from = automatic_start(run.options, data);
