@@ -202,6 +202,13 @@ TEST_F(RunTest, RecipeIsTheDefaultOfItsDataSet) {
                            "batch-size = 32", "lr = 0.0002", "steps = 2"})
     EXPECT_NE(settings.find(line), std::string::npos) << line << "\n" << settings;
   ASSERT_EQ(run(call + "--config own/config.toml -o again && cmp own/metrics.csv again/metrics.csv").code, 0);
+  // Version 0.1.0 had no pair states, and its recipe other settings. A file with some options only has the recipe's.
+  ASSERT_EQ(run("sed '/^pair-state/d; /^log-targets/d' own/config.toml > old.toml").code, 0);
+  ASSERT_EQ(run(call + "--config old.toml -o old").code, 0);
+  EXPECT_NE(scratch.read("old/config.toml").find("pair-state = 0\n"), std::string::npos);
+  scratch.write("some.toml", "recipe = 'zinc'\n");
+  ASSERT_EQ(run(call + "--config some.toml -o some").code, 0);
+  EXPECT_NE(scratch.read("some/config.toml").find("pair-state = 32\n"), std::string::npos);
   ASSERT_EQ(run(call + "--lr 2e-4 -o own --resume").code, 0);
   const ShellResult scored = run("molgraph-score -m own -i small.csv -o a.csv && grep -c ,ok a.csv");
   EXPECT_EQ(scored.out, "40\n") << scored.err;

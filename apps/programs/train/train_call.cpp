@@ -198,9 +198,20 @@ std::string recipe_of_new_run(const TrainProgram& program, const std::vector<std
   return is_own_table(given) ? "" : default_recipe(given.data.paths[0], given.data.subset);
 }
 
-TrainOptions options_of_new_run(const TrainProgram& program, const std::vector<std::string>& arguments) {
+/// Values of the options that neither the command line nor the file `config` gives. A config.toml of a run gives all
+/// options of its version: today its recipe may have other settings.
+TrainOptions base_of_new_run(const TrainProgram& program, const std::string& config, const std::string& recipe_name) {
+  try {
+    if (!config.empty()) return train_options_from_toml(config);
+  } catch (const FileError&) {  // only some options
+  }
+  return recipe_name.empty() ? program.base : recipe(recipe_name).options;
+}
+
+TrainOptions options_of_new_run(const TrainProgram& program, const std::vector<std::string>& arguments,
+                                const std::string& config) {
   const std::string recipe_name = recipe_of_new_run(program, arguments);
-  const TrainOptions base = recipe_name.empty() ? program.base : recipe(recipe_name).options;
+  const TrainOptions base = base_of_new_run(program, config, recipe_name);
   CallReader reader(program, base);
   TrainOptions options = reader.read(arguments).options;
   options.model.recipe = recipe_name;
@@ -229,7 +240,7 @@ TrainOptions requested_options(const TrainProgram& program, const std::vector<st
   if (call.resume && call.output.empty()) throw UsageError("--resume needs --output-dir: the run to resume");
   const bool resumes = call.resume && std::filesystem::exists(call.output + "/config.toml");
   TrainOptions options =
-      resumes ? options_of_run(program, arguments, call.output) : options_of_new_run(program, arguments);
+      resumes ? options_of_run(program, arguments, call.output) : options_of_new_run(program, arguments, call.config);
   if (options.data.paths.empty()) throw UsageError(program.nothing_to_read);
   return options;
 }
