@@ -239,7 +239,7 @@ void Encoder::keep_layer(const std::vector<KeptLayer>& kept, int layer, const fl
 
 void Encoder::forward(const EncoderWeights& weights, const PackInput& input, const std::vector<KeptLayer>& kept,
                       float* graph) {
-  const TileScope tiles(weights.precision() == Precision::bf16);
+  const TileScope tiles(shape_.precision == Precision::bf16);
   input_ = input;
   // The last layer needs the other tokens only as keys and values, because their outputs are not used.
   virtual_only_ = reads_virtual_node() && std::none_of(kept.begin(), kept.end(), [&](const KeptLayer& k) {

@@ -127,7 +127,7 @@ void Encoder::feed_forward_back(const EncoderWeights& weights, std::size_t k, co
 }
 
 const float* Encoder::backward(const EncoderWeights& weights, const float* dgraph, const PackGradient& gradient) {
-  const TileScope tiles(weights.precision() == Precision::bf16);
+  const TileScope tiles(shape_.precision == Precision::bf16);
   const FlatLayout& layout = weights.layout();
   const EncoderOptions& o = shape_.options;
   matrix_gradients_ = gradient.matrices;

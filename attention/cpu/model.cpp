@@ -64,9 +64,9 @@ struct Worker {
 class CpuEngine final : public Engine {
  public:
   CpuEngine(const ModelPlan& plan, int threads, Precision precision)
-      : plan_(checked(plan)), parameters_(parameters_of(plan_)), shape_(plan_), weights_(shape_, parameters_),
-        node_(plan_, shape_, parameters_), head_(parameters_, plan_), terms_(plan_, parameters_), threads_(threads),
-        precision_(precision) {}
+      : plan_(checked(plan)), parameters_(parameters_of(plan_)), shape_(plan_, precision),
+        weights_(shape_, parameters_), node_(plan_, shape_, parameters_), head_(parameters_, plan_),
+        terms_(plan_, parameters_), threads_(threads), precision_(precision) {}
 
   std::size_t outputs() const override { return static_cast<std::size_t>(plan_.outputs); }
   PackOptions pack_options() const override { return plan_.pack; }
@@ -121,7 +121,7 @@ void CpuEngine::assign(const TensorLookup& tensors, bool training) {
   for (const ParameterSpec& spec : parameters_)  // the parts do not check this
     if (tensors(spec.name) == nullptr) throw std::invalid_argument("invalid engine input: missing tensor " + spec.name);
   ready_ = Ready::nothing;
-  weights_.assign(tensors, training, threads_, precision_);
+  weights_.assign(tensors, training, threads_);
   node_.assign(tensors);
   head_.assign(tensors);
   terms_.assign(tensors);

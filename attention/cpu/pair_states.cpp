@@ -6,7 +6,8 @@ namespace molgraph::cpu {
 namespace {
 
 /// Vectors only grow; a smaller pack uses the first elements.
-float* sized(AlignedVector<float>& x, std::size_t count) {
+template <class T>
+T* sized(AlignedVector<T>& x, std::size_t count) {
   if (x.size() < count) x.resize(count);
   return x.data();
 }
@@ -55,11 +56,17 @@ void PairStates::begin(const EncoderWeights& weights, const Pack& pack, const fl
   const float *topology = weights.at(layout.pair_topology), *edge = weights.at(layout.pair_edge);
   for (std::size_t k = 0; k < (keep ? layers_.size() : 1); ++k) {
     Layer& layer = at(k);
-    sized(layer.e, pack.pairs * width);
+    sized(states(k), pack.pairs * width);
     sized(layer.scores, pack.pairs * shape_.heads);
     sized(layer.weights, pack.pairs * shape_.heads);
-    sized(layer.read, pack.tokens * width * shape_.heads);
+    if (shape_.rounds_pairs) {
+      sized(layer.rounded_e, pack.pairs * width);
+      sized(layer.rounded_read, pack.tokens * width * shape_.heads);
+    } else {
+      sized(layer.read, pack.tokens * width * shape_.heads);
+    }
   }
+  if (shape_.rounds_pairs) sized(later_, pack.pairs * width);
   sized(bias_, pack.pairs * shape_.heads);
   for (std::size_t b = 0; b < pack.size(); ++b) {
     const MoleculeRelations& of = pack.molecules[b];
@@ -70,6 +77,8 @@ void PairStates::begin(const EncoderWeights& weights, const Pack& pack, const fl
     PairStart g = start_of(weights, pack, b, vectors);
     g.rows = rows;
     kernels_.pair_start(g);
+    if (shape_.rounds_pairs)
+      round_states(g.e, g.queries * of.tokens * width, at(0).rounded_e.data() + of.first_pair * width);
   }
 }
 
@@ -116,7 +125,7 @@ PairLayer PairStates::layer_of(const EncoderWeights& weights, const Pack& pack, 
               .head_width = shape_.head_width,
               .next_queries = queries(k + 1, of.tokens),
               .width = width,
-              .e = layer.e.data() + of.first_pair * width,
+              .e = states(k).data() + of.first_pair * width,
               .weights = layer.weights.data() + pair,
               .scores = layer.scores.data() + pair,
               .softmax = attention.softmax,
@@ -127,7 +136,7 @@ PairLayer PairStates::layer_of(const EncoderWeights& weights, const Pack& pack, 
   if (g.next_queries > 0) {
     g.update = weights.at(offsets.pair_update);
     g.update_bias = weights.at(offsets.pair_update_bias);
-    g.next = at(k + 1).e.data() + of.first_pair * width;
+    g.next = states(k + 1).data() + of.first_pair * width;
     g.next_bias_weight = weights.layer(k + 1).pair_bias.data();
     g.next_bias = bias_.data() + pair;
   }
@@ -135,9 +144,26 @@ PairLayer PairStates::layer_of(const EncoderWeights& weights, const Pack& pack, 
   return g;
 }
 
+RoundedPairs PairStates::rounded_of(const EncoderWeights& weights, const Pack& pack, std::size_t k,
+                                    std::size_t molecule) {
+  const MoleculeRelations& of = pack.molecules[molecule];
+  const std::size_t width = shape_.pair_state, size = pair_layer_bf16_scratch(of.tokens, shape_.head_width, width);
+  RoundedPairs r{.e = at(k).rounded_e.data() + of.first_pair * width,
+                 .read = at(k).rounded_read.data() + of.first_token * width * shape_.heads,
+                 .weights = &weights.layer(k).pairs,
+                 .scratch = sized(rounded_scratch_, size)};
+  if (k + 1 < layers_.size()) {
+    r.next = at(k + 1).rounded_e.data() + of.first_pair * width;
+    r.next_weights = &weights.layer(k + 1).pairs;
+  }
+  return r;
+}
+
 void PairStates::step(const EncoderWeights& weights, const Pack& pack, std::size_t k, std::size_t molecule,
                       const Attention& attention) {
-  kernels_.pair_layer(layer_of(weights, pack, k, molecule, attention));
+  const PairLayer g = layer_of(weights, pack, k, molecule, attention);
+  if (shape_.rounds_pairs) pair_layer_bf16(g, rounded_of(weights, pack, k, molecule));
+  else kernels_.pair_layer(g);
 }
 
 void PairStates::step_back(const EncoderWeights& weights, const Pack& pack, std::size_t k, std::size_t molecule,
@@ -165,7 +191,8 @@ void PairStates::step_back(const EncoderWeights& weights, const Pack& pack, std:
       d.dupdate_bias = flat + offsets.pair_update_bias;
     }
   }
-  kernels_.pair_layer_gradient(g, d);
+  if (shape_.rounds_pairs) pair_layer_gradient_bf16(g, d, rounded_of(weights, pack, k, molecule));
+  else kernels_.pair_layer_gradient(g, d);
   std::fill_n(dbias, floats, 0.0f);
   gradient.dbias = dbias;
   gradient.dweights = d.dweights;

@@ -42,19 +42,24 @@ class PairStates {
  private:
   struct Layer {
     AlignedVector<float> e, scores, weights, read;
+    Rounded rounded_e, rounded_read;  ///< with EncoderShape::rounds_pairs
   };
   Layer& at(std::size_t k) { return layers_[keep_ ? k : 0]; }
+  /// The states before layer k. Rounded states are kept for the backward pass; of the others, the first and the last.
+  AlignedVector<float>& states(std::size_t k) { return shape_.rounds_pairs && k > 0 ? later_ : at(k).e; }
   /// Queries of layer k, 0 after the last layer.
   std::size_t queries(std::size_t k, std::size_t tokens) const;
   PairStart start_of(const EncoderWeights& weights, const Pack& pack, std::size_t molecule, const float* vectors);
   PairLayer layer_of(const EncoderWeights& weights, const Pack& pack, std::size_t k, std::size_t molecule,
                      const Attention& attention);
+  RoundedPairs rounded_of(const EncoderWeights& weights, const Pack& pack, std::size_t k, std::size_t molecule);
 
   const EncoderShape& shape_;
   const Kernels& kernels_;
   std::vector<Layer> layers_;
   bool keep_ = false, virtual_only_ = false;
-  AlignedVector<float> bias_, rows_, scratch_;
+  AlignedVector<float> later_, bias_, rows_, scratch_;
+  Rounded rounded_scratch_;
   AlignedVector<float> de_, dbias_, dweights_, dsoftmax_, dscores_;  // backward
 };
 

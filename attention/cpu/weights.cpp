@@ -68,8 +68,9 @@ void transpose(const float* matrix, std::size_t rows, std::size_t columns, std::
 
 }  // namespace
 
-EncoderShape::EncoderShape(const ModelPlan& plan)
-    : options(plan.encoder), topology_classes(static_cast<std::size_t>(plan.classes.topology.count())),
+EncoderShape::EncoderShape(const ModelPlan& plan, Precision products)
+    : options(plan.encoder), precision(products),
+      topology_classes(static_cast<std::size_t>(plan.classes.topology.count())),
       edge_classes(static_cast<std::size_t>(plan.classes.edge.count())),
       heads(padded_heads(static_cast<std::size_t>(options.heads))),
       head_width(static_cast<std::size_t>(options.width / options.heads)), inner(heads * head_width),
@@ -78,6 +79,8 @@ EncoderShape::EncoderShape(const ModelPlan& plan)
       steps(has_walk_rows(options.terms) ? static_cast<std::size_t>(options.pair_vector().size()) : 0),
       pair_state(padded(static_cast<std::size_t>(options.pair_state))), kernels(&cpu::kernels()),
       pair_group(kernels->states_at_once(heads)),
+      rounds_pairs(pair_state > 0 && heads == kPairHeads && products == Precision::bf16 &&
+                   bf16_products() == Bf16Products::fast),
       pair_vector(
           pair_state > 0 && weights_pair_vectors(options) ? static_cast<std::size_t>(options.pair_vector().size()) : 0),
       scale(score_scale<float>(static_cast<int>(head_width), options.score_terms)) {
@@ -206,11 +209,14 @@ void FlatLayout::pair_states(const Source& from, const std::string& prefix, Laye
              width = static_cast<std::size_t>(shape.options.pair_state);
   layer.pair_bias = place(from.parameters.at(prefix + "bias"), shape.heads * shape.pair_state,
                           steps(heads, shape.pair_state), steps(width, 1));
-  std::vector<std::size_t> states(width);
-  for (std::size_t s = 0; s < width; ++s)
-    states[s] = s / shape.pair_group * shape.pair_group * shape.inner + s % shape.pair_group;
+  std::vector<std::size_t> states = steps(width, 1), channels = steps(heads * shape.head_width, shape.pair_state);
+  if (!shape.rounds_pairs) {
+    for (std::size_t s = 0; s < width; ++s)
+      states[s] = s / shape.pair_group * shape.pair_group * shape.inner + s % shape.pair_group;
+    channels = scaled(head_innermost(shape), shape.pair_group);
+  }
   layer.pair_value = place(from.parameters.at(prefix + "value"), shape.pair_state * shape.inner, std::move(states),
-                           scaled(head_innermost(shape), shape.pair_group));
+                           std::move(channels));
   const ParameterSpec* update = from.parameters.find(prefix + "update");
   if (update == nullptr) return;                    // the last layer
   std::vector<std::size_t> rows = steps(heads, 1);  // scores, then weights, each with padded heads
@@ -286,8 +292,8 @@ void FlatLayout::add_to(const float* flat, const GradientLookup& gradients, int 
 EncoderWeights::EncoderWeights(const EncoderShape& shape, const ParameterList& parameters)
     : shape_(shape), layout_(shape, parameters), flat_(layout_.size()), layers_(layout_.layers.size()) {}
 
-void EncoderWeights::assign(const TensorLookup& tensors, bool training, int threads, Precision precision) {
-  precision_ = precision;
+void EncoderWeights::assign(const TensorLookup& tensors, bool training, int threads) {
+  const Precision precision = shape_.precision;
   layout_.import_shared(tensors, flat_.data());
   add_global_bias(layout_.shared);
   for_each_on_threads(threads, layers_.size(), [&](std::size_t k) {
@@ -300,7 +306,10 @@ void EncoderWeights::assign(const TensorLookup& tensors, bool training, int thre
     pack(flat_.data(), offsets.linear2, training, precision, layers_[k].linear2);
     if (offsets.pair_bias != kNone)
       transpose(at(offsets.pair_bias), shape_.heads, shape_.pair_state, shape_.pair_group, layers_[k].pair_bias);
-    if (offsets.pair_update != kNone && training)
+    if (shape_.rounds_pairs)
+      round_pair_weights(at(offsets.pair_value), at(offsets.pair_bias), at(offsets.pair_update), shape_.head_width,
+                         shape_.pair_state, layers_[k].pairs);
+    else if (offsets.pair_update != kNone && training)
       transpose(at(offsets.pair_update), 2 * shape_.heads, shape_.pair_state, 1, layers_[k].pair_update);
   });
 }

@@ -8,6 +8,7 @@
 
 #include "attention/cpu/aligned.hpp"
 #include "attention/cpu/kernels/kernels.hpp"
+#include "attention/cpu/kernels/pair_states_bf16.hpp"
 #include "attention/engine.hpp"
 #include "attention/spec/parameters.hpp"
 #include "attention/spec/terms.hpp"
@@ -16,9 +17,10 @@ namespace molgraph::cpu {
 
 /// Sizes of the encoder's arrays. H padded heads, d head width; all strides in floats.
 struct EncoderShape {
-  explicit EncoderShape(const ModelPlan& plan);
+  explicit EncoderShape(const ModelPlan& plan, Precision products = Precision::fp32);
 
   EncoderOptions options;
+  Precision precision;  ///< of the products
   std::size_t topology_classes, edge_classes;
   bool edges;                 ///< a table has a row per edge class
   std::size_t heads;          ///< H, padded
@@ -31,6 +33,7 @@ struct EncoderShape {
   std::size_t pair_state;   ///< width of the pairs' states, padded; 0 = none
   const Kernels* kernels;   ///< of this model
   std::size_t pair_group;   ///< G, Kernels::states_at_once()
+  bool rounds_pairs;        ///< pair_states_bf16.hpp; else the states' products are float32
   std::size_t pair_vector;  ///< columns of the pairs' vectors that the first states contain
   float scale;              ///< alpha
 };
@@ -60,7 +63,8 @@ struct LayerOffsets {
   std::size_t attention_norm = 0, ffn_norm = 0;               ///< weight, then bias, [stride] each
   LinearOffsets qkv, output, linear1, linear2;                ///< qkv: three blocks of inner_stride columns
   std::size_t degree_scaler = kNone;                          ///< a, then b, [inner_stride] each
-  std::size_t pair_bias = kNone, pair_value = kNone;          ///< of pair states [H, S], [S/G, d*H, G]
+  std::size_t pair_bias = kNone;                              ///< of pair states [H, S]
+  std::size_t pair_value = kNone;                             ///< [S/G, d*H, G]; rounded: [H, d, S]
   std::size_t pair_update = kNone, pair_update_bias = kNone;  ///< [2H, S], [S]; kNone in the last layer
   TableSet own;
 };
@@ -136,6 +140,7 @@ struct PackedLinear {
 struct PackedLayer {
   PackedLinear qkv, output, linear1, linear2;
   AlignedVector<float> pair_bias, pair_update;  ///< transposed: [S/G, H, G], [S, 2H]
+  PairWeights pairs;                            ///< with EncoderShape::rounds_pairs
 };
 
 /// All arrays derived from one state of the parameters.
@@ -143,12 +148,11 @@ class EncoderWeights {
  public:
   EncoderWeights(const EncoderShape& shape, const ParameterList& parameters);
   /// Reads the parameters. `training` also prepares the backward pass.
-  void assign(const TensorLookup& tensors, bool training, int threads, Precision precision = Precision::fp32);
+  void assign(const TensorLookup& tensors, bool training, int threads);
   /// Adds the sum of gradients in `flat` (layout: FlatLayout) to the parameters' gradients. Modifies `flat`.
   void add_gradients(float* flat, const GradientLookup& gradients, int threads) const;
 
   const FlatLayout& layout() const { return layout_; }
-  Precision precision() const { return precision_; }
   const PackedLayer& layer(std::size_t k) const { return layers_[k]; }
   /// Pointer to the weights at `offset`; null for kNone.
   const float* at(std::size_t offset) const { return offset == kNone ? nullptr : flat_.data() + offset; }
@@ -160,7 +164,6 @@ class EncoderWeights {
   EncoderShape shape_;
   FlatLayout layout_;
   AlignedVector<float> flat_;
-  Precision precision_ = Precision::fp32;
   std::vector<PackedLayer> layers_;
 };
 

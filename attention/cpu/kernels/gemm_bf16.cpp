@@ -6,8 +6,7 @@
 #include <cstring>
 
 #if defined(__x86_64__)
-#include <immintrin.h>
-#define MOLGRAPH_BF16 __attribute__((target("avx512f,avx512bw,avx512vl,avx512bf16")))
+#include "attention/cpu/kernels/bf16_vectors.hpp"
 #endif
 
 namespace molgraph::cpu {
@@ -21,14 +20,6 @@ Bf16Products bf16_products() {
 }
 
 namespace {
-
-// The two halves of x, interleaved.
-MOLGRAPH_BF16 inline __m512i interleaved(__m512i x) {
-  alignas(64) static constexpr std::uint16_t kOrder[32] = {0,  16, 1,  17, 2,  18, 3,  19, 4,  20, 5,
-                                                           21, 6,  22, 7,  23, 8,  24, 9,  25, 10, 26,
-                                                           11, 27, 12, 28, 13, 29, 14, 30, 15, 31};
-  return _mm512_permutexvar_epi16(_mm512_load_si512(kOrder), x);
-}
 
 MOLGRAPH_BF16 inline __m512 row_or_zeros(const float* x, std::size_t stride, std::size_t row, std::size_t rows) {
   return row < rows ? _mm512_loadu_ps(x + row * stride) : _mm512_setzero_ps();
