@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kContentsHeading = "## Information about molecules";
-constexpr std::size_t kNamesShown = 20;
+constexpr std::size_t kNamesShown = 20, kTargetsShown = 100;
 
 /// Text from the run's files on one line, without effect on the Markdown around it.
 std::string plain(const std::string& text) {
@@ -96,6 +96,29 @@ std::string estimate_text(const Estimate& estimate) {
               : "");
 }
 
+/// The metrics of each of several targets on the evaluation set.
+std::string targets_table(const ReportFacts& facts) {
+  const auto& part = facts.methods.front().parts[facts.judged_part()];
+  if (!part || part->targets.size() < 2) return {};
+  const std::size_t shown = std::min(part->targets.size(), kTargetsShown);
+  std::string head = "| target, " + std::string(kSetNames[facts.judged_part()]) + " set | labels |", rule = "|---|---|";
+  std::vector<std::string> rows;
+  for (std::size_t t = 0; t < shown; ++t)
+    rows.push_back("| " + plain(facts.task.model_name(t)) + " | " + with_thousands(part->labels[t]) + " |");
+  for (const Measure measure : measures_of(facts.task)) {
+    const auto m = static_cast<std::size_t>(measure);
+    if (std::ranges::none_of(part->targets, [&](const Estimates& of) { return std::isfinite(of[m].value); })) continue;
+    head += " " + std::string(title_of(measure)) + " |", rule += "---|";
+    for (std::size_t t = 0; t < shown; ++t) rows[t] += " " + estimate_text(part->targets[t][m]) + " |";
+  }
+  std::string out = head + "\n" + rule + "\n";
+  for (const std::string& row : rows) out += row + "\n";
+  if (shown < part->targets.size())
+    out += "\n" + with_thousands(std::ssize(part->targets) - static_cast<std::int64_t>(shown)) +
+           " more targets are in report.json.\n";
+  return out + "\n";
+}
+
 std::string results_text(const ReportFacts& facts) {
   if (facts.methods.empty()) return {};
   const MethodResults& own = facts.methods.front();
@@ -118,7 +141,7 @@ std::string results_text(const ReportFacts& facts) {
     if (any) rows += row + "\n";
   }
   if (rows.empty()) return {};
-  std::string out = "## Results\n\n" + head + "\n" + rule + "\n" + rows + "\n";
+  std::string out = "## Results\n\n" + head + "\n" + rule + "\n" + rows + "\n" + targets_table(facts);
   if (facts.folds)
     out += "Means over " + with_thousands(std::ssize(facts.members)) +
            " folds; in parentheses: minus and plus one standard deviation.\n";

@@ -43,6 +43,22 @@ Json judged_json(const ReportFacts& facts, const std::vector<MethodResults>& met
   return all;
 }
 
+/// The metrics of each target on the evaluation set.
+Json targets_json(const ReportFacts& facts) {
+  Json all = Json::array();
+  if (facts.methods.empty()) return all;
+  const auto& part = facts.methods.front().parts[facts.judged_part()];
+  if (!part) return all;
+  for (std::size_t t = 0; t < part->targets.size(); ++t) {
+    Json one = {{"name", facts.task.names[t]}, {"labels", part->labels[t]}};
+    if (facts.task.kind_of(t) == TaskKind::binary) one["positives"] = part->positives[t];
+    if (facts.task.is_logarithmic(t)) one["logarithmic"] = true;
+    add_measures(part->targets[t], one);
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
 Json noise_json(const ReportFacts& facts) {
   Json all = Json::array();
   for (const LabelNoise& noise : facts.noise) {
@@ -143,6 +159,7 @@ std::string report_json(const ReportFacts& facts) {
   const auto add = [&](const char* key, Json list) {
     if (!list.empty()) all[key] = std::move(list);
   };
+  add("targets", targets_json(facts));
   add("beside", judged_json(facts, facts.methods, 1));
   add("members", judged_json(facts, facts.members, 0));
   Json careful = Json::array();

@@ -8,11 +8,12 @@
 namespace molgraph {
 
 /// A JSON object: `judged` (the evaluation set, "test"), `folds` (their number, if any), `metric` (for comparing
-/// methods), `measures` by set (`molecules`, then "mae" ... as {value, low, high}), `beside` (other methods) and
-/// `members` (lists of `name` and the metrics on the evaluation set), `cautions` (sentences), `recipe`, `noise`,
-/// `by_similarity` (bins; for classification `classes_by_similarity`), `coverage`, `worst` (ten labels) and `twins`.
-/// Labels of classes are their names, if they have any. Data that the run did not record are omitted; undefined values
-/// are null.
+/// methods), `measures` by set (`molecules`, then "mae" ... as {value, low, high}), `targets` (list of `name`,
+/// `labels`, `positives` of binary targets, `logarithmic` if it is learned as a logarithm, and the metrics on the
+/// evaluation set), `beside` (other methods) and `members` (lists of `name` and the metrics on the evaluation set),
+/// `cautions` (sentences), `recipe`, `noise`, `by_similarity` (bins; for classification `classes_by_similarity`),
+/// `coverage`, `worst` (ten labels) and `twins`. Labels of classes are their names, if they have any. Data that the run
+/// did not record are omitted; undefined values are null.
 std::string report_json(const ReportFacts& facts);
 
 }  // namespace molgraph

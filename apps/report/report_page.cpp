@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "apps/report/cautions.hpp"
@@ -10,6 +11,8 @@
 #include "apps/report/model_card.hpp"
 #include "apps/report/page_sections.hpp"
 #include "apps/report/page_style.hpp"
+#include "apps/report/report_json.hpp"
+#include "apps/report/target_lines.hpp"
 #include "datasets/system/files.hpp"
 #include "datasets/system/readable.hpp"
 #include "datasets/system/text.hpp"
@@ -110,7 +113,7 @@ std::string report_page(const ReportFacts& facts) {
   return page + "</body></html>\n";
 }
 
-std::string write_report(const std::string& folder, int threads) {
+WrittenReport write_report(const std::string& folder, int threads) {
   std::string path = folder + "/" + kReportPage;
   const ReportFacts facts = facts_of_run(folder, threads);
   write_file_atomically(path, report_page(facts));
@@ -119,7 +122,10 @@ std::string write_report(const std::string& folder, int threads) {
   const bool is_stripped = facts.has_record && facts.judged().size() == 0;
   if (std::error_code error; is_stripped && std::filesystem::exists(card, error)) update_model_card(folder);
   else write_file_atomically(card, model_card(facts, contents_of_run(folder)));
-  return path;
+  const auto json = nlohmann::ordered_json::parse(report_json(facts));
+  std::string targets = json.contains("targets") ? target_lines(json["targets"].dump()) : "";
+  if (!targets.empty()) targets = "\nTargets, " + std::string(kSetNames[facts.judged_part()]) + " set:\n" + targets;
+  return {path, targets};
 }
 
 }  // namespace molgraph

@@ -10,9 +10,13 @@ namespace molgraph {
 /// The whole page.
 std::string report_page(const ReportFacts& facts);
 
+struct WrittenReport {
+  std::string path;     ///< of report.html
+  std::string targets;  ///< for the terminal: the metrics of several targets; "" = only one
+};
 /// Writes RUN/report.html and RUN/model_card.md from facts_of_run(). If the predictions were removed (`molgraph-info
-/// --strip`), keeps an existing card and updates only its list of files. Returns the path of report.html. Both writes
-/// are atomic. Throws FileError, DataError.
-std::string write_report(const std::string& folder, int threads = 0);
+/// --strip`), keeps an existing card and updates only its list of files. Both writes are atomic. Throws FileError,
+/// DataError.
+WrittenReport write_report(const std::string& folder, int threads = 0);
 
 }  // namespace molgraph

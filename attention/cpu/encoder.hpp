@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "attention/cpu/aligned.hpp"
+#include "attention/cpu/kernels/aligned.hpp"
 #include "attention/cpu/pack.hpp"
 #include "attention/cpu/pair_states.hpp"
 #include "attention/cpu/terms.hpp"

@@ -5,9 +5,9 @@
 #include <mutex>
 #include <stdexcept>
 
-#include "attention/cpu/aligned.hpp"
 #include "attention/cpu/encoder.hpp"
 #include "attention/cpu/head.hpp"
+#include "attention/cpu/kernels/aligned.hpp"
 #include "attention/cpu/kernels/gemm_bf16.hpp"
 #include "attention/cpu/node_input.hpp"
 #include "attention/cpu/pair_terms.hpp"

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "attention/cpu/aligned.hpp"
+#include "attention/cpu/kernels/aligned.hpp"
 #include "attention/cpu/pack.hpp"
 #include "attention/cpu/weights.hpp"
 

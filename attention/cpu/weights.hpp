@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "attention/cpu/aligned.hpp"
+#include "attention/cpu/kernels/aligned.hpp"
 #include "attention/cpu/kernels/kernels.hpp"
 #include "attention/cpu/kernels/pair_states_bf16.hpp"
 #include "attention/engine.hpp"

@@ -197,7 +197,14 @@ class MolgraphRegressor(RegressorMixin, _Molgraph):
         if "calibration.json" not in zipfile.ZipFile(io.BytesIO(self.run_)).namelist():
             raise _core.UsageError("this model has no intervals: interval was None in fit, or there were too few labels "
                                    "(verbose=True shows the reason)")
-        found = self._predictions(X, self.interval)
+        try:
+            found = self._predictions(X, self.interval)
+        except _core.UsageError as error:
+            if "too few labels" not in str(error):
+                raise
+            # the message of the error names a temporary folder
+            raise _core.UsageError(f"this model has no intervals with a coverage of {self.interval}: there were too "
+                                   "few labels") from None
         assert found.low is not None and found.high is not None
         bounds = np.stack([found.low, found.high], axis=-1)
         return bounds[:, 0] if self.one_target_ else bounds

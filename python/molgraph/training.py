@@ -52,6 +52,16 @@ class Run:
         return results
 
     @property
+    def target_results(self) -> Dict[str, Dict[str, float]]:
+        """Metrics of each target on the test set or, without one, on the validation set, for example
+        ``target_results["logD"]["mae"]``; ``"labels"`` is their number. Empty for a run without a report."""
+        targets = self.info.get("report", {}).get("targets", [])
+        return {target["name"]: {"labels": target["labels"],
+                                 **{key: float("nan") if of["value"] is None else of["value"]
+                                    for key, of in target.items() if isinstance(of, dict)}}
+                for target in targets}
+
+    @property
     def history(self) -> Dict[str, List[float]]:
         """Columns of metrics.csv: epoch, step, lr, train_loss and validation metrics; NaN for missing values."""
         rows = self._rows("metrics.csv")

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "datasets/system/readable.hpp"
 #include "tests/apps/report_script.hpp"
 #include "tests/apps/shell.hpp"
 #include "tests/support/html_check.hpp"
@@ -14,7 +15,9 @@
 namespace molgraph::test {
 namespace {
 
+using ::testing::Contains;
 using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
 using Json = nlohmann::json;
 
 const std::string kTiny = " --epochs 2 --layers 1 --width 16 --ffn 16 --heads 2 --threads 1 --no-baselines --no-blend ";
@@ -33,9 +36,11 @@ class ReportMembersCli : public ::testing::Test {
   }
   static double label_a(int k) { return 0.1 * (k % 40) + 0.37 * ((k * 7919) % 11); }
   ShellResult run(const std::string& command) { return scratch.run(bin_dir(), command); }
-  void train(const std::string& arguments) {
+  /// Returns what the program prints.
+  std::string train(const std::string& arguments) {
     const ShellResult result = run("molgraph-train t.csv --id-column name " + arguments + kTiny);
-    ASSERT_EQ(result.code, 0) << result.err;
+    EXPECT_EQ(result.code, 0) << result.err;
+    return result.out;
   }
   Json report_of(const std::string& folder) {
     const ShellResult info = run("molgraph-info " + folder + " --json");
@@ -167,7 +172,7 @@ TEST_F(ReportMembersCli, EnsembleMembersAreShownSeparately) {
 }
 
 TEST_F(ReportMembersCli, EveryTargetHasARow) {
-  train("-o R --target-columns a b --split-sizes 0.6 0.2 0.2");
+  const std::string printed = train("-o R --target-columns a b --split-sizes 0.6 0.2 0.2");
   const std::string html = page("R");
   const std::size_t at = html.find("<caption>All targets, test set</caption>");
   ASSERT_NE(at, std::string::npos);
@@ -180,6 +185,21 @@ TEST_F(ReportMembersCli, EveryTargetHasARow) {
   EXPECT_NE(html.find(">a</th><td>" + std::to_string(labels_a) + "</td>", at), std::string::npos);
   EXPECT_NE(html.find(">b</th><td>" + std::to_string(labels_b) + "</td>", at), std::string::npos);
   EXPECT_LT(labels_b, labels_a);
+
+  // So have the terminal and the model card.
+  const Json targets = report_of("R").at("targets");
+  ASSERT_EQ(targets.size(), 2U);
+  EXPECT_NEAR(targets[0].at("mae").at("value").get<double>(), error_of("R/test_predictions.csv"), 1e-5);
+  const std::string info = run("molgraph-info R").out, card = scratch.read("R/model_card.md");
+  EXPECT_THAT(printed, HasSubstr("\nTargets, test set:\n  target  labels  "));
+  for (const Json& target : targets) {
+    const auto name = target.at("name").get<std::string>();
+    const std::string labels = std::to_string(name == "a" ? labels_a : labels_b);
+    const std::string mae = sensible_number(target.at("mae").at("value").get<double>());
+    EXPECT_THAT(lines_of(printed), Contains(MatchesRegex("  " + name + " +" + labels + " +" + mae + " .*")));
+    EXPECT_THAT(lines_of(info), Contains(MatchesRegex("  " + name + " +" + labels + " +" + mae + " .*")));
+    EXPECT_THAT(card, HasSubstr("\n| " + name + " | " + labels + " | " + mae + " ("));
+  }
 }
 
 TEST_F(ReportMembersCli, RecipeResultIsComparedWithThePaper) {

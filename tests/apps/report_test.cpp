@@ -16,6 +16,7 @@
 #include "apps/report/similarity.hpp"
 #include "apps/report/statistics.hpp"
 #include "apps/report/svg_plot.hpp"
+#include "apps/report/target_lines.hpp"
 #include "apps/report/target_measures.hpp"
 #include "featurize/graph/error.hpp"
 #include "featurize/smiles/drawing.hpp"
@@ -32,6 +33,7 @@ using test::count;
 using test::facts_of;
 using test::kNaN;
 using test::task_of;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -350,6 +352,21 @@ TEST(ReportJson, LabelsOfClassesAreTheirNames) {
     facts.task.class_labels = {};
     EXPECT_TRUE(nlohmann::json::parse(report_json(facts)).at("worst").at(0).at("label").is_number());
   }
+}
+
+TEST(TargetLines, AreAlignedAndAtMostTwenty) {
+  using Json = nlohmann::ordered_json;
+  Json targets = {{{"name", "pIC50 β"}, {"labels", 12345}, {"mae", {{"value", 0.5}, {"low", 0.4}, {"high", 0.6}}}},
+                  {{"name", "t"}, {"labels", 7}, {"logarithmic", true}, {"roc-auc", {{"value", 0.75}}}}};
+  EXPECT_EQ(target_lines(targets.dump()),
+            "  target    labels     mae  roc-auc\n"
+            "  pIC50 β   12,345  0.5000        -\n"
+            "  log10(t)       7       -   0.7500\n");
+  EXPECT_EQ(target_lines(Json::array({targets[0]}).dump()), "");
+  for (int k = 0; k < 19; ++k) targets.push_back(targets[0]);
+  const std::string lines = target_lines(targets.dump());
+  EXPECT_EQ(count(lines, "\n"), 22U);
+  EXPECT_THAT(lines, EndsWith("\n  ... and 1 more target\n"));
 }
 
 }  // namespace

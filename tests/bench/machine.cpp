@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include "attention/cpu/aligned.hpp"
+#include "attention/cpu/kernels/aligned.hpp"
 #include "attention/cpu/kernels/gemm_bf16.hpp"
 #include "attention/cpu/kernels/kernels.hpp"
 

@@ -84,6 +84,8 @@ def test_intervals():
         regressor().fit(SMILES, LENGTHS).predict_interval(SMILES)
     with pytest.raises(molgraph.UsageError, match="this model has no intervals: interval was None in fit"):
         regressor().fit(SMILES, LENGTHS).set_params(interval=0.8).predict_interval(SMILES)
+    with pytest.raises(molgraph.UsageError, match="^this model has no intervals with a coverage of 0.999: "):
+        model.set_params(interval=0.999).predict_interval(SMILES)
     with pytest.raises(NotFittedError):
         regressor(interval=0.8).predict_interval(SMILES)
 

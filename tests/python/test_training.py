@@ -19,6 +19,9 @@ def test_properties_of_a_run(run):
     with open(os.path.join(run.path, "results.csv"), newline="") as file:
         rows = list(csv.DictReader(file))
     assert run.results["test"]["mae"] == float(next(r["value"] for r in rows if (r["part"], r["metric"]) == ("test", "mae")))
+    (target, of_target), = run.target_results.items()
+    assert target == run.predictor(threads=1).task.names[0]
+    assert of_target["labels"] > 0 and of_target["mae"] == pytest.approx(run.results["test"]["mae"], rel=1e-6)
     assert run.history["epoch"] == [1, 2] and run.history["valid_mae"][0] > 0
     assert run.info["task"] == "regression" and os.path.exists(run.report)
     assert run._repr_html_().startswith("<iframe srcdoc=\"&lt;!DOCTYPE html&gt;")

@@ -27,7 +27,7 @@ void remake_report(const std::string& run) {
     files.push_back(run + "/" + name);
   reject_overwriting(in_role("a file of the run", files),
                      {{page, "the report"}, {run + "/" + kModelCard, "the model card"}});
-  write_stdout(write_report(run) + "\n");
+  write_stdout(write_report(run).path + "\n");
 }
 
 int info(const std::vector<std::string>& arguments) {

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "apps/report/target_lines.hpp"
 #include "datasets/system/readable.hpp"
 #include "datasets/system/text.hpp"
 
@@ -122,9 +123,12 @@ std::string report_lines(const Json& report) {
   const auto evaluated_set = report["judged"].get<std::string>();
   if (report.contains("measures")) {
     out += measures(report);
+    const bool several = report.contains("targets") && report["targets"].size() > 1;
     out += line("", report.contains("folds") ? "mean over the folds (minus and plus one standard deviation)"
+                    : several                ? "mean over the targets (95 % bootstrap interval)"
                                              : "value (95 % bootstrap interval)");
     const auto metric = report["metric"].get<std::string>();
+    if (several) out += target_lines(report["targets"].dump());
     add("beside", "compared with", [&](const Json& rows) { return comparison_text(rows, metric, kMembersShown); });
     add("members", report.contains("folds") ? "folds" : "models",
         [&](const Json& rows) { return comparison_text(rows, metric, kMembersShown); });

@@ -6,8 +6,8 @@
 
 namespace molgraph {
 
-/// `report`: from report_json(). Metrics with confidence intervals, other methods, members, cautions, noise, errors by
-/// similarity, coverage and the worst predictions.
+/// `report`: from report_json(). Metrics with confidence intervals, each of several targets, other methods, members,
+/// cautions, noise, errors by similarity, coverage and the worst predictions.
 std::string report_lines(const nlohmann::ordered_json& report);
 
 }  // namespace molgraph

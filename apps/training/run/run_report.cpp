@@ -60,9 +60,10 @@ void make_report(const TrainRun& run, const std::string& folder, const Make& mak
   remove_report(folder);
   try {
     make();
-    const std::string path = write_report(folder, run.threads);
+    const WrittenReport written = write_report(folder, run.threads);
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    run.control.note("Report: " + path + " (" + duration_text(seconds) + ")");
+    if (!written.targets.empty()) run.control.report(written.targets);
+    run.control.note("Report: " + written.path + " (" + duration_text(seconds) + ")");
   } catch (const std::exception& error) {
     run.control.warn(std::string("The report could not be created; the run is complete without it: ") + error.what());
   }

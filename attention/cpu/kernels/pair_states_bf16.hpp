@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "attention/cpu/aligned.hpp"
+#include "attention/cpu/kernels/aligned.hpp"
 #include "attention/cpu/kernels/kernels.hpp"
 
 namespace molgraph::cpu {
