@@ -115,8 +115,8 @@ std::string targets_table(const ReportFacts& facts) {
   for (const std::string& row : rows) out += row + "\n";
   if (shown < part->targets.size())
     out += "\n" + with_thousands(std::ssize(part->targets) - static_cast<std::int64_t>(shown)) +
-           " more targets are in report.json.\n";
-  return out + "\n";
+           " more targets: `molgraph-info RUN --json`\n";
+  return "\n" + out;
 }
 
 std::string results_text(const ReportFacts& facts) {
@@ -141,7 +141,7 @@ std::string results_text(const ReportFacts& facts) {
     if (any) rows += row + "\n";
   }
   if (rows.empty()) return {};
-  std::string out = "## Results\n\n" + head + "\n" + rule + "\n" + rows + "\n" + targets_table(facts);
+  std::string out = "## Results\n\n" + head + "\n" + rule + "\n" + rows + "\n";
   if (facts.folds)
     out += "Means over " + with_thousands(std::ssize(facts.members)) +
            " folds; in parentheses: minus and plus one standard deviation.\n";
@@ -164,7 +164,7 @@ std::string results_text(const ReportFacts& facts) {
     out += std::string(title_of(measure)) + " of other methods on the " + kSetNames[facts.judged_part()] +
            " set: " + list_of(others) + ".\n";
   if (!facts.recipe.empty()) out += plain(facts.recipe) + ".\n";
-  return out + "\n";
+  return out + targets_table(facts) + "\n";
 }
 
 std::string cautions_text(const ReportFacts& facts) {

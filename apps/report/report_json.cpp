@@ -43,8 +43,7 @@ Json judged_json(const ReportFacts& facts, const std::vector<MethodResults>& met
   return all;
 }
 
-/// The metrics of each target on the evaluation set.
-Json targets_json(const ReportFacts& facts) {
+Json targets_of(const ReportFacts& facts) {
   Json all = Json::array();
   if (facts.methods.empty()) return all;
   const auto& part = facts.methods.front().parts[facts.judged_part()];
@@ -144,6 +143,10 @@ Json twins_json(const ReportFacts& facts) {
 
 }  // namespace
 
+std::string targets_json(const ReportFacts& facts) {
+  return targets_of(facts).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 std::string report_json(const ReportFacts& facts) {
   Json all = {{"judged", kPartNames[facts.judged_part()]}};
   if (facts.folds) all["folds"] = facts.members.size();
@@ -159,7 +162,7 @@ std::string report_json(const ReportFacts& facts) {
   const auto add = [&](const char* key, Json list) {
     if (!list.empty()) all[key] = std::move(list);
   };
-  add("targets", targets_json(facts));
+  add("targets", targets_of(facts));
   add("beside", judged_json(facts, facts.methods, 1));
   add("members", judged_json(facts, facts.members, 0));
   Json careful = Json::array();

@@ -13,7 +13,10 @@ namespace molgraph {
 /// evaluation set), `beside` (other methods) and `members` (lists of `name` and the metrics on the evaluation set),
 /// `cautions` (sentences), `recipe`, `noise`, `by_similarity` (bins; for classification `classes_by_similarity`),
 /// `coverage`, `worst` (ten labels) and `twins`. Labels of classes are their names, if they have any. Data that the run
-/// did not record are omitted; undefined values are null.
+/// did not record and undefined metrics are omitted; other undefined values are null.
 std::string report_json(const ReportFacts& facts);
+
+/// The list `targets` alone; "[]" if there are no metrics.
+std::string targets_json(const ReportFacts& facts);
 
 }  // namespace molgraph

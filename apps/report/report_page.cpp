@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "apps/report/cautions.hpp"
@@ -122,9 +121,10 @@ WrittenReport write_report(const std::string& folder, int threads) {
   const bool is_stripped = facts.has_record && facts.judged().size() == 0;
   if (std::error_code error; is_stripped && std::filesystem::exists(card, error)) update_model_card(folder);
   else write_file_atomically(card, model_card(facts, contents_of_run(folder)));
-  const auto json = nlohmann::ordered_json::parse(report_json(facts));
-  std::string targets = json.contains("targets") ? target_lines(json["targets"].dump()) : "";
-  if (!targets.empty()) targets = "\nTargets, " + std::string(kSetNames[facts.judged_part()]) + " set:\n" + targets;
+  std::string targets = target_lines(targets_json(facts));
+  if (!targets.empty())
+    targets = "\nTargets, " + std::string(kSetNames[facts.judged_part()]) + " set" +
+              (facts.folds ? ", mean over the folds" : "") + ":\n" + targets;
   return {path, targets};
 }
 

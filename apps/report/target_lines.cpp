@@ -49,9 +49,11 @@ std::string target_lines(const std::string& json) {
   rows[0].insert(rows[0].end(), keys.begin(), keys.end());
   for (std::size_t t = 0; t < std::min(targets.size(), kLinesShown); ++t) {
     const Json& target = targets[t];
-    const auto name = target["name"].get<std::string>();
-    rows.push_back({cut_short(printable(target.contains("logarithmic") ? "log10(" + name + ")" : name), kNameLength),
-                    with_thousands(target["labels"].get<std::int64_t>())});
+    auto name = target["name"].get<std::string>();
+    if (target.contains("logarithmic")) name = "log10(" + name + ")";
+    std::ranges::replace_if(
+        name, [](char c) { return c == '\n' || c == '\t'; }, ' ');
+    rows.push_back({cut_short(printable(name), kNameLength), with_thousands(target["labels"].get<std::int64_t>())});
     for (const std::string& key : keys) {
       const bool defined = target.contains(key) && target[key]["value"].is_number();
       rows.back().push_back(defined ? sensible_number(target[key]["value"].get<double>()) : "-");

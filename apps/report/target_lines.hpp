@@ -5,7 +5,7 @@
 
 namespace molgraph {
 
-/// `json`: the list `targets` of report_json(). A line with the names of the columns, then one for each of the first
+/// `json`: from targets_json(). A line with the names of the columns, then one for each of the first
 /// twenty targets: name, number of labels, metrics. "" for fewer than two targets.
 std::string target_lines(const std::string& json);
 

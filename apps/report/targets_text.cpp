@@ -87,7 +87,7 @@ std::string targets_text(const ReportFacts& facts) {
           : details("All " + with_thousands(static_cast<std::int64_t>(table.rows.size())) + " targets", table.html());
   if (judged->targets.size() > kRowsShown)
     out += "<p class=\"quiet\">" + with_thousands(static_cast<std::int64_t>(judged->targets.size() - kRowsShown)) +
-           " more in report.json.</p>\n";
+           " more in <code>molgraph-info RUN --json</code>.</p>\n";
   return out;
 }
 

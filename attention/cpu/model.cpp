@@ -66,7 +66,7 @@ class CpuEngine final : public Engine {
   CpuEngine(const ModelPlan& plan, int threads, Precision precision)
       : plan_(checked(plan)), parameters_(parameters_of(plan_)), shape_(plan_, precision),
         weights_(shape_, parameters_), node_(plan_, shape_, parameters_), head_(parameters_, plan_),
-        terms_(plan_, parameters_), threads_(threads), precision_(precision) {}
+        terms_(plan_, parameters_), threads_(threads) {}
 
   std::size_t outputs() const override { return static_cast<std::size_t>(plan_.outputs); }
   PackOptions pack_options() const override { return plan_.pack; }
@@ -110,7 +110,6 @@ class CpuEngine final : public Engine {
   Head head_;
   PairTerms terms_;
   int threads_;
-  Precision precision_;
   Ready ready_ = Ready::nothing;
   std::mutex mutex_;  ///< protects `idle_`: predict() is thread-safe
   std::vector<std::unique_ptr<Worker>> idle_;

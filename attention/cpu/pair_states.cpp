@@ -130,7 +130,6 @@ PairLayer PairStates::layer_of(const EncoderWeights& weights, const Pack& pack, 
               .scores = layer.scores.data() + pair,
               .softmax = attention.softmax,
               .value = weights.at(offsets.pair_value),
-              .read = layer.read.data() + of.first_token * width * heads,
               .z = attention.z,
               .z_stride = attention.z_stride};
   if (g.next_queries > 0) {
@@ -140,7 +139,10 @@ PairLayer PairStates::layer_of(const EncoderWeights& weights, const Pack& pack, 
     g.next_bias_weight = weights.layer(k + 1).pair_bias.data();
     g.next_bias = bias_.data() + pair;
   }
-  g.scratch = sized(scratch_, 4 * of.tokens * heads + 2 * width * heads);
+  if (!shape_.rounds_pairs) {
+    g.read = layer.read.data() + of.first_token * width * heads;
+    g.scratch = sized(scratch_, 4 * of.tokens * heads + 2 * width * heads);
+  }
   return g;
 }
 

@@ -45,7 +45,8 @@ class PairStates {
     Rounded rounded_e, rounded_read;  ///< with EncoderShape::rounds_pairs
   };
   Layer& at(std::size_t k) { return layers_[keep_ ? k : 0]; }
-  /// The states before layer k. Rounded states are kept for the backward pass; of the others, the first and the last.
+  /// The states before layer k. With rounded states, float32 states are kept only before layer 0 and after the current
+  /// layer.
   AlignedVector<float>& states(std::size_t k) { return shape_.rounds_pairs && k > 0 ? later_ : at(k).e; }
   /// Queries of layer k, 0 after the last layer.
   std::size_t queries(std::size_t k, std::size_t tokens) const;

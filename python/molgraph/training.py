@@ -54,11 +54,11 @@ class Run:
     @property
     def target_results(self) -> Dict[str, Dict[str, float]]:
         """Metrics of each target on the test set or, without one, on the validation set, for example
-        ``target_results["logD"]["mae"]``; ``"labels"`` is their number. Empty for a run without a report."""
+        ``target_results["logD"]["mae"]``; ``"labels"`` is the number of labels. Undefined metrics are missing. Empty
+        for a run without a report."""
         targets = self.info.get("report", {}).get("targets", [])
         return {target["name"]: {"labels": target["labels"],
-                                 **{key: float("nan") if of["value"] is None else of["value"]
-                                    for key, of in target.items() if isinstance(of, dict)}}
+                                 **{key: of["value"] for key, of in target.items() if isinstance(of, dict)}}
                 for target in targets}
 
     @property

@@ -53,6 +53,7 @@ SizeCase with_pair_states(SizeCase c, int width) {
 std::vector<SizeCase> cpu_sizes() {
   std::vector<SizeCase> all = sizes();
   all.push_back(with_pair_states({"slim", 3, 80, 80, 8}, 32));
+  all.push_back(with_pair_states({"four_heads", 3, 28, 28, 4}, 12));
   all.push_back(with_pair_states({"twenty_four_heads", 2, 48, 33, 24}, 40));
   return all;
 }

@@ -58,15 +58,17 @@ template <class Make>
 void make_report(const TrainRun& run, const std::string& folder, const Make& make) {
   const auto begin = std::chrono::steady_clock::now();
   remove_report(folder);
+  WrittenReport written;
   try {
     make();
-    const WrittenReport written = write_report(folder, run.threads);
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    if (!written.targets.empty()) run.control.report(written.targets);
-    run.control.note("Report: " + written.path + " (" + duration_text(seconds) + ")");
+    written = write_report(folder, run.threads);
   } catch (const std::exception& error) {
-    run.control.warn(std::string("The report could not be created; the run is complete without it: ") + error.what());
+    return run.control.warn(std::string("The report could not be created; the run is complete without it: ") +
+                            error.what());
   }
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  if (!written.targets.empty()) run.control.report(written.targets);
+  run.control.note("Report: " + written.path + " (" + duration_text(seconds) + ")");
 }
 
 }  // namespace

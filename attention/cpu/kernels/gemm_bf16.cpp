@@ -14,7 +14,9 @@ namespace molgraph::cpu {
 #if defined(__x86_64__)
 
 Bf16Products bf16_products() {
-  if (__builtin_cpu_supports("avx512bf16") == 0 || __builtin_cpu_supports("avx512bw") == 0) return Bf16Products::none;
+  if (__builtin_cpu_supports("avx512bf16") == 0 || __builtin_cpu_supports("avx512bw") == 0 ||
+      __builtin_cpu_supports("avx512dq") == 0 || __builtin_cpu_supports("avx512vl") == 0)
+    return Bf16Products::none;
   if (has_tiles()) return Bf16Products::tiles;
   return __builtin_cpu_is("amd") != 0 ? Bf16Products::fast : Bf16Products::slow;
 }

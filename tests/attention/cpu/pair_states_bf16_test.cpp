@@ -15,7 +15,7 @@ struct RoundedSize {
   std::size_t tokens, queries, next_queries, head_width, width;
 };
 const RoundedSize kRoundedSizes[] = {{1, 1, 1, 10, 16}, {7, 7, 7, 10, 32},  {23, 23, 23, 10, 32}, {24, 24, 24, 7, 48},
-                                     {9, 9, 9, 17, 64}, {13, 13, 1, 4, 32}, {13, 1, 0, 4, 32},    {6, 6, 0, 2, 16}};
+                                     {9, 9, 9, 17, 64}, {13, 13, 1, 4, 32}, {13, 1, 0, 7, 32},    {6, 6, 0, 2, 16}};
 
 /// The float32 kernels that process one state at a time, which have the simplest layout.
 const cpu::Kernels& plain_kernels() {
