@@ -189,6 +189,8 @@ TEST(Pretraining, OptionsThatComputedTargetsCannotUseAreErrors) {
   expect_error([](D& d, M&, T&) { d.descriptor_columns = {"logD"}; });
   expect_error([](D& d, M&, T&) { d.folds = 5; });
   expect_error([](D&, M&, T& t) { t.ensemble_size = 2; });
+  expect_error([](D& d, M&, T&) { d.calibration_size = 0.1; });
+  expect_error([](D&, M&, T& t) { t.domain_labels = true; });
   expect_error([](D&, M&, T& t) { t.refit = true; });
   expect_error([](D&, M&, T& t) { t.baselines = Switch::on; });
   expect_error([](D&, M&, T& t) { t.blend = Switch::on; });

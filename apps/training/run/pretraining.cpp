@@ -119,6 +119,7 @@ void check_pretraining(const TrainOptions& o) {
          "--folds, --ensemble-size and --member-splits", "only one model is pre-trained");
   reject(t.out_of_fold == Switch::on, "--out-of-fold", "descriptors need no prediction intervals");
   reject(d.calibration_size > 0, "--calibration-size", "descriptors need no prediction intervals");
+  reject(t.domain_labels, "--domain-labels", "a pre-trained model stores no training molecules");
   reject(t.quality != Quality::standard, "--quality", "it requires measured targets");
   reject(!t.task_weights.empty() || t.balance_tasks || t.balance_classes,
          "--task-weights, --task-balance and --class-balance", "all descriptors have the same weight");
