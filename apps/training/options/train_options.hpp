@@ -300,7 +300,7 @@ std::vector<TrainOption> options_over(Options& o) {
       {"--schedule", training, one_of(t.schedule, {{"linear", Schedule::linear}, {"cosine", Schedule::cosine}}),
        "how the learning rate falls to --end-lr after the warm-up"},
       {"--warmup-steps", training, or_unset(t.warmup_steps, -1),
-       "steps of linear warm-up; -1 = by --warmup-epochs, else 10 % of all steps", WholeRange{-1, kMaxSteps}},
+       "steps of linear warm-up; -1 = by --warmup-epochs, else 10 % of all steps (pre-training: 5 %)", WholeRange{-1, kMaxSteps}},
       {"--warmup-epochs", training, or_unset(t.warmup_epochs, 0),
        "epochs of linear warm-up, if --warmup-steps is -1; 0 = off", WholeRange{0, kMaxEpochs}},
       {"--weight-decay", training, t.weight_decay, "weight decay of AdamW", RealRange{0, 1000}},
