@@ -317,6 +317,7 @@ TEST_F(ScoreTest, ExitCodes) {
   } cases[] = {
       {"-m run -i in.csv -o out.csv", 0, "1 invalid_smiles"},
       {"-m run -i in.csv", 2, "--output is required"},
+      {"run in.csv -o out.csv", 2, "--model is required; 'run' follows no flag"},
       {"-m run -i in.csv -o out.csv --inptu x", 2, "did you mean --input?"},
       {"-m run -i in.csv -o out.csv --shard 2/2", 2, "--shard 2/2: use I/N"},
       {"-m run -i in.csv -o out.csv --device cuda:99", 2, "device cuda: "},

@@ -306,6 +306,9 @@ void CommandLine::parse(const std::vector<std::string>& arguments) {
     }
     std::reverse(all.begin(), all.end());  // CLI11 takes them from the back
     state.app.parse(all);
+  } catch (const CLI::RequiredError& error) {
+    const std::vector<std::string> unexpected = state.app.remaining();
+    throw UsageError(error.what() + (unexpected.empty() ? "" : "; '" + unexpected.front() + "' follows no flag"));
   } catch (const CLI::ParseError& error) {
     throw UsageError(error.what());
   }
