@@ -194,8 +194,9 @@ std::vector<std::string> target_warnings(const MoleculeSet& set, const Split& sp
   TargetProblem only_censored{"has only censored labels in the training set: their limits determine its scaling",
                               "have only censored labels in the training set; their limits determine the scaling"};
   TargetProblem few_labels{"", "have fewer than " + std::to_string(kFewValues) + " labels in the training set"};
-  TargetProblem few_distinct{"",
-                             "have few distinct values; if these are classes, use -t classification or -t multiclass"};
+  TargetProblem few_exact{
+      "", "have fewer than " + std::to_string(kFewValues) + " labels in the training set that are not censored"};
+  TargetProblem few_distinct{"", "have few distinct values; if these are classes, use -t multiclass"};
   const auto targets = static_cast<std::size_t>(set.task.num_targets());
   for (std::size_t t = 0; t < targets; ++t) {
     const Values values = values_of(set, split.train, t);
@@ -211,14 +212,16 @@ std::vector<std::string> target_warnings(const MoleculeSet& set, const Split& sp
     } else if (all < kFewValues) {
       few_labels.one = "has only " + count + " labels in the training set";
       few_labels.names.push_back(name);
+    } else if (values.count < kFewValues) {
+      few_exact.one = "has only " + std::to_string(values.count) + " labels in the training set that are not censored";
+      few_exact.names.push_back(name);
     } else if (set.task.kind_of(t) == TaskKind::regression && values.distinct.size() <= kFewDistinct) {
-      few_distinct.one =
-          "has only " + distinct + " distinct values: if these are classes, use -t classification or -t multiclass";
+      few_distinct.one = "has only " + distinct + " distinct values: if these are classes, use -t multiclass";
       few_distinct.names.push_back(name);
     }
   }
   std::vector<std::string> warnings;
-  append_lines({none, only_censored, constant, few_labels, few_distinct}, warnings);
+  append_lines({none, only_censored, constant, few_labels, few_exact, few_distinct}, warnings);
   std::int64_t unlabelled = 0;
   for (std::size_t g = 0; g < static_cast<std::size_t>(set.size()) && targets > 0; ++g)
     unlabelled += std::all_of(set.targets.begin() + static_cast<std::ptrdiff_t>(g * targets),

@@ -312,6 +312,11 @@ LoadedData load_from_store(const LoadOptions& options) {
     throw UsageError(path +
                      ": a store has no group or time columns; split the table by group or time, or the store by "
                      "--split-type order");
+  const std::int64_t source_rows = rows_of_source(set);
+  if (const auto known = set.size() + std::ssize(set.rejected); !options.splits_file.empty() && known < source_rows)
+    data.warnings.push_back(with_commas(source_rows - known) +
+                            " rows of the store's source are not in the store, for example because duplicates were "
+                            "merged; --splits-file has no effect on them");
   const bool several = options.folds > 0 || !options.splits_file.empty();
   const std::string stored = several ? "" : choose_stored_split(set, options, path);
   if (!stored.empty()) check_split_sizes(options, "the store's split '" + stored + "' is used");
@@ -326,7 +331,7 @@ LoadedData load_from_store(const LoadOptions& options) {
   } else {
     const ClassLabels labels = is_random(options) ? class_labels_of(set) : ClassLabels{};
     if (labels.targets > 0) data.notes.emplace_back(kStratifiedNote);
-    SplitBasis basis{set.size(), [&] { return scaffolds_of(set, options.threads); }, path, set.row, rows_of_source(set),
+    SplitBasis basis{set.size(), [&] { return scaffolds_of(set, options.threads); }, path, set.row, source_rows,
                      labels};
     if (options.duplicates) keep_together(basis, data, options.threads);
     set_splits(data, computed_splits(options, basis));

@@ -165,7 +165,8 @@ void RowSource::scan_table(std::size_t table, std::vector<ColumnStats>& stats) {
   if (table == 0 || options_.corpus) find_targets(reader, names, part_column, stats);
   // Another table may have a different column order. -1 is an error if the column becomes a target.
   std::vector<int>& positions = target_columns_.emplace_back();
-  for (const ColumnStats& column : stats) {
+  for (ColumnStats& column : stats) {
+    column.by_semicolons = column.by_semicolons || reader.delimiter() == ';';
     const int position = names.find(column.name);
     const bool is_reserved =
         position == reader.smiles_column() || position == reader.id_column() || position == part_column;

@@ -41,7 +41,7 @@ std::string shared_text(const ReportFacts& facts) {
 }
 
 std::string repeated_text(const ReportFacts& facts) {
-  if (facts.repeated_molecules == 0) return "none";
+  if (facts.repeated_molecules == 0) return facts.is_stripped() ? "not recorded" : "none";
   return counted(facts.repeated_molecules, "molecule occurs", "molecules occur") + " in " +
          with_thousands(facts.repeated_rows) + " rows (duplicates.csv)";
 }

@@ -33,8 +33,11 @@ std::string split_text(const ReportFacts& facts);
 /// The partners of the run's blend as text: "trees, gaussian process"; "" = none.
 std::string blend_text(const ReportFacts& facts);
 
-/// The targets with plots: all, or if there are many, the best, the median and the worst on the evaluation set.
+/// The targets with plots: all of this kind, or if there are many, the best, the median and the worst on the evaluation
+/// set.
 std::vector<std::size_t> shown_targets(const ReportFacts& facts, TaskKind kind);
+/// The same for `all`, which have this kind.
+std::vector<std::size_t> shown_targets(const ReportFacts& facts, TaskKind kind, std::vector<std::size_t> all);
 
 std::string lead_sentence(const ReportFacts& facts);
 std::string data_section(const ReportFacts& facts);

@@ -125,13 +125,14 @@ std::string parity_figure(const ReportFacts& facts, const Parity& parity, const 
   std::vector<PlotBar> bars;
   std::vector<SvgPlot::Hover> hovers;
   double low = INFINITY, high = -INFINITY;
+  const auto in_table_unit = [&](double value) { return sensible_number(facts.task.in_table_unit(t, value)); };
   for (const std::size_t i : shown) {
     const std::size_t at = i * targets + t;
     if (drawings.contains(i))
       hovers.push_back(
           {{rows.labels[at], rows.predictions[at]},
            DotDrawings::id_of(i),
-           {"label " + sensible_number(rows.labels[at]), "prediction " + sensible_number(rows.predictions[at])}});
+           {"label " + in_table_unit(rows.labels[at]), "prediction " + in_table_unit(rows.predictions[at])}});
     points.push_back({rows.labels[at], rows.predictions[at]});
     for (const double value : {rows.labels[at], rows.predictions[at]})
       low = std::min(low, value), high = std::max(high, value);
@@ -182,7 +183,9 @@ std::string prediction_section(const ReportFacts& facts) {
 
 std::string coverage_section(const ReportFacts& facts) {
   if (facts.coverage.empty()) return {};
-  std::vector<std::size_t> shown = shown_targets(facts, TaskKind::regression);
+  std::vector<std::size_t> covered;
+  for (const Coverage& one : facts.coverage)
+    if (std::ranges::find(covered, one.target) == covered.end()) covered.push_back(one.target);
   SvgPlot plot("cover", "Share of test labels inside the intervals, by their level",
                "If coverage equals the level, the line is on the dashed line.",
                PlotAxis::nice("level of the interval", 0.4, 1), PlotAxis::nice("labels inside", 0, 1));
@@ -191,7 +194,7 @@ std::string coverage_section(const ReportFacts& facts) {
   const bool several = facts.task.names.size() > 1;
   if (!several && facts.task.is_logarithmic(0)) table.head[2] += " of " + escaped(facts.task.model_name(0));
   int style = 0;
-  for (const std::size_t t : shown) {
+  for (const std::size_t t : shown_targets(facts, TaskKind::regression, covered)) {
     std::vector<PlotPoint> points;
     std::vector<PlotBar> bars;
     const std::string name = cut_short(facts.task.model_name(t), 40);
@@ -205,13 +208,11 @@ std::string coverage_section(const ReportFacts& facts) {
                                 number_html(share.high) + "</span>",
                             number_html(one.width), with_thousands(one.labels)});
     }
-    if (points.empty()) continue;
     ++style;
     plot.bars(bars, style);
     plot.line(points, style, several ? name : "this run");
     plot.dots(points, style);
   }
-  if (style == 0) return {};
   return "<div class=\"plots\">" +
          figure(plot.svg(),
                 "Bars: 95&nbsp;% intervals of the share (Wilson 1927). Intervals: docs/reference/uncertainty.md.", {}) +

@@ -88,6 +88,8 @@ struct ReportFacts {
   std::vector<Twins> twins;
   std::shared_ptr<const NearestTraining> training;  ///< null = the run does not store its training molecules' names
 
+  /// Whether molgraph-info --strip removed the predictions.
+  bool is_stripped() const { return has_record && judged().size() == 0; }
   /// The evaluation set: the test set or, without one, the validation set.
   const PartRows& judged() const { return test.size() > 0 || valid.size() == 0 ? test : valid; }
   std::size_t judged_part() const { return &judged() == &test ? 2 : 1; }

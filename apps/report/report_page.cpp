@@ -118,8 +118,7 @@ WrittenReport write_report(const std::string& folder, int threads) {
   write_file_atomically(path, report_page(facts));
   const std::string card = folder + "/" + kModelCard;
   // After molgraph-info --strip, the facts for a complete card are missing.
-  const bool is_stripped = facts.has_record && facts.judged().size() == 0;
-  if (std::error_code error; is_stripped && std::filesystem::exists(card, error)) update_model_card(folder);
+  if (std::error_code error; facts.is_stripped() && std::filesystem::exists(card, error)) update_model_card(folder);
   else write_file_atomically(card, model_card(facts, contents_of_run(folder)));
   std::string targets = target_lines(targets_json(facts));
   if (!targets.empty())

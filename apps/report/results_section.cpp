@@ -217,7 +217,10 @@ Measure leading_measure(const ReportFacts& facts) {
 }
 
 std::vector<std::size_t> shown_targets(const ReportFacts& facts, TaskKind kind) {
-  std::vector<std::size_t> all = targets_of(facts.task, kind);
+  return shown_targets(facts, kind, targets_of(facts.task, kind));
+}
+
+std::vector<std::size_t> shown_targets(const ReportFacts& facts, TaskKind kind, std::vector<std::size_t> all) {
   if (all.size() <= kAllShown || facts.methods.empty()) return all;
   const Measured* part = part_of(facts.methods.front(), facts.judged_part());
   std::vector<std::size_t> first{all[0], all[1], all[2]};

@@ -171,8 +171,7 @@ ReportFacts facts_of_run(const std::string& folder, int threads) {
   facts.calibration_part = sizes[kParts];
   facts.rejected = read_rejected((run / "rejected.csv").string());
   facts.valid = read_predictions((run / "valid_predictions.csv").string(), facts.task);
-  if (std::ssize(facts.valid.id) > facts.parts[1])
-    facts.valid.in_train = read_in_train((run / "splits.csv").string(), facts.valid);
+  facts.valid.in_train = read_in_train((run / "splits.csv").string(), facts.valid);
   facts.test = read_predictions((run / "test_predictions.csv").string(), facts.task);
   for (const std::string& file : weights) {
     const fs::path member = fs::path(file).parent_path();

@@ -161,6 +161,7 @@ std::vector<bool> read_in_train(const std::string& path, const PartRows& rows) {
   });
   std::vector<bool> in_train;
   for (std::size_t i = 0; i < rows.size(); ++i) in_train.push_back(train.contains({rows.id[i], rows.smiles[i]}));
+  if (std::ranges::find(in_train, true) == in_train.end()) in_train.clear();
   return in_train;
 }
 

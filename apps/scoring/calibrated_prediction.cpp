@@ -115,16 +115,18 @@ void check_difficulty(const std::optional<Calibration>& calibration, const std::
     throw FileError(runs[0] + "/" + kCalibrationFile + ": requires a Gaussian process, but the run has none");
 }
 
-void check_interval(const std::optional<Calibration>& calibration, const std::vector<std::string>& runs, double level) {
+void check_interval(const std::optional<Calibration>& calibration, const Task& task,
+                    const std::vector<std::string>& runs, double level) {
   if (level == 0) return;
   if (!(level >= 0.5 && level < 1))
     throw UsageError("interval: " + number_text(level) + ": must be 0 (no interval) or from 0.5 to below 1");
   if (calibration &&
       std::ranges::any_of(calibration->targets, [&](const auto& one) { return one.has_interval(level); }))
     return;
-  const std::string why = runs.size() > 1 ? "intervals require a single run, but several are given"
+  const std::string why = !task.has(TaskKind::regression) ? "it has no numeric target"
+                          : runs.size() > 1               ? "intervals require a single run, but several are given"
                           : calibration
-                              ? "too few labels for this level, or no regression target"
+                              ? "too few labels for this level"
                               : "it has no calibration.json; its log gives the reason, or it is a model file or "
                                 "only part of a run";
   throw UsageError(runs[0] + " has no intervals: " + why);

@@ -38,7 +38,8 @@ void check_difficulty(const std::optional<Calibration>& calibration, const std::
                       bool has_process);
 /// Throws UsageError if the level is neither 0 (no interval) nor from 0.5 to below 1, or if no target of `runs` has an
 /// interval at this level.
-void check_interval(const std::optional<Calibration>& calibration, const std::vector<std::string>& runs, double level);
+void check_interval(const std::optional<Calibration>& calibration, const Task& task,
+                    const std::vector<std::string>& runs, double level);
 
 std::vector<std::string> targets_without_interval(const Calibration& calibration, double level);
 

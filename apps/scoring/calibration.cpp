@@ -135,7 +135,7 @@ Interval interval_of(const TargetCalibration& target, double level, double value
   const ErrorSample& sample = target.errors.front();
   const auto kept = static_cast<std::int64_t>(sample.errors.size());
   // The first stored error whose rank is large enough: rank_of(k) >= rank.
-  const auto k = static_cast<std::size_t>((rank * kept + count - 1) / count - 1);
+  const auto k = static_cast<std::size_t>((rank - 1) * kept / count);
   const double width = sample.errors[k] * (target.offset > 0 ? difficulty + target.offset : 1);
   return {value - width, value + width};
 }

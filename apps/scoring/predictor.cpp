@@ -157,7 +157,7 @@ struct Predictor::State {
                                   const EmbeddingOptions* requested = nullptr, bool embedding_only = false,
                                   std::optional<double> interval = {}) const {
     const double level = interval.value_or(options.interval);
-    if (interval) check_interval(calibration, paths, level);
+    if (interval) check_interval(calibration, runs[0].config.task, paths, level);
     const DistinctRows distinct(texts, columns, runs[0].config.input_columns().size());
     const bool with_domain = domain != nullptr && !embedding_only && input != InputText::parts;
     const EmbeddingOptions default_embedding;
@@ -284,7 +284,7 @@ Predictor::Predictor(const std::vector<std::string>& runs, const PredictorOption
   std::optional<Calibration> calibration;
   if (runs.size() == 1) calibration = calibration_of(runs[0], loaded[0].config.task);
   check_calibration(calibration, runs, loaded.size());
-  check_interval(calibration, runs, options.interval);
+  check_interval(calibration, loaded[0].config.task, runs, options.interval);
   if (calibration) files.push_back(runs[0] + "/" + kCalibrationFile);
   std::unique_ptr<const DomainIndex> domain;
   if (options.domain) {

@@ -76,6 +76,19 @@ std::string RunFiles::problem(const std::string& file) {
 void check_run_files(const std::vector<std::string>& given, const std::vector<std::string>& files) {
   RunFiles runs;
   std::error_code error;
+  for (const std::string& run : given) {  // a run without members has no run.json before its end
+    if (!fs::is_directory(run, error)) continue;
+    const fs::path own = real_folder_of((fs::path(run) / kRunRecord).string());
+    const bool in_ensemble = is_member(own.filename().string()) && !fs::exists(own / kRunRecord, error);
+    const fs::path folder = in_ensemble ? own.parent_path() : own;
+    if (const auto record = read_run_record(folder.string()); record && record->members > 0 && record->finished.empty())
+      throw FileError(folder.string() +
+                      ": its training is not finished, so its blend and calibration may be missing; "
+                      "molgraph-train -o " +
+                      folder.string() +
+                      " --resume finishes it, or specify model.safetensors to score a "
+                      "model alone");
+  }
   const auto is_standalone = [&](const std::string& file) {
     return std::ranges::any_of(given, [&](const std::string& run) {
       return !fs::is_directory(run, error) && real_folder_of(run) == real_folder_of(file);

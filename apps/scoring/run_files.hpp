@@ -31,8 +31,9 @@ class RunFiles {
   std::map<std::string, Record> records_;  ///< by folder
 };
 
-/// Throws FileError for the first of `files` that does not belong to its run. If `given` (the runs as specified by the
-/// user) contains a model file, it is scored without its run, so neither it nor the files in its folder are checked.
+/// Throws FileError for a run in `given` whose training is not finished and for the first of `files` that does not
+/// belong to its run. If `given` (the runs as specified by the user) contains a model file, it is scored without its
+/// run, so neither it nor the files in its folder are checked.
 void check_run_files(const std::vector<std::string>& given, const std::vector<std::string>& files);
 
 /// Problems of a run directory: files that are in run.json but missing (except domain.safetensors, which may have been

@@ -83,7 +83,7 @@ std::int64_t count_members(const fs::path& folder) {
 void find_weights(const fs::path& path, std::vector<std::string>& files) {
   std::error_code error;
   if (!fs::is_directory(path, error)) {
-    if (!fs::exists(path, error)) throw FileError(path.string() + ": no such run directory or model file");
+    require_existing(path.string(), "no such run directory or model file");
     files.push_back(path.string());
     return;
   }
@@ -112,6 +112,11 @@ void find_weights(const fs::path& path, std::vector<std::string>& files) {
 }  // namespace
 
 fs::path real_folder_of(const std::string& file) { return fs::weakly_canonical(fs::absolute(file).parent_path()); }
+
+void require_existing(const std::string& path, const std::string& missing) {
+  std::error_code error;
+  if (!fs::exists(path, error)) throw FileError(path + ": " + (error ? error.message() : missing));
+}
 
 bool is_member(const std::string& name) {
   return name.starts_with("model_") && name.size() > 6 && name.size() < 16 &&

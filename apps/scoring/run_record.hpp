@@ -73,6 +73,8 @@ struct RunRecord {
   std::map<std::string, std::string> checksums{};
 };
 
+/// Throws FileError if `path` does not exist ("<path>: <missing>") or cannot be examined.
+void require_existing(const std::string& path, const std::string& missing);
 /// The folder of a run's file with links resolved, because "." and "link" may refer to an ensemble's model_0.
 std::filesystem::path real_folder_of(const std::string& file);
 /// Whether it is the folder name of an ensemble member or a fold: "model_0", with at most nine digits.

@@ -50,7 +50,9 @@ torch::Tensor path_values(const torch::Tensor& bond, const torch::Tensor& hop_we
         torch::zeros({count, heads}, bond.options()).index_add(0, slice(paths.target, begin, end, torch::kInt64), step);
     levels.push_back(before / std::min(m, max_hops));
   }
-  if (levels.empty()) return result;
+  // Gives the parameters a zero gradient instead of none: AdamW skips parameters that have never had a gradient, so a
+  // resumed run would differ from an uninterrupted one.
+  if (levels.empty()) return result + 0 * table.sum();
   const torch::Tensor pairs = slice(paths.pair, 0, static_cast<std::int64_t>(paths.pair.size()), torch::kInt64);
   return result.index_copy(0, pairs, torch::cat(levels));
 }

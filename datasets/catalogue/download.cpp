@@ -48,7 +48,6 @@ class Download {
     }
     std::error_code error;
     if (fs::exists(validator_file_, error)) validator_ = read_file(validator_file_);
-    if (validator_.empty()) discard();
   }
   ~Download() {
     std::error_code error;
@@ -157,6 +156,7 @@ int Download::progress(std::uint64_t now, std::uint64_t total) {
 
 Headers Download::prepare(CURL* curl) {
   curl_ = curl;
+  if (validator_.empty()) discard();  // the server does not say whether the file has changed
   offset_ = size();
   body_begun_ = false;
   etag_.clear();

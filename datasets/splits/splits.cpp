@@ -227,6 +227,11 @@ Split time_split(const std::vector<std::string>& times, const SplitSizes& sizes,
                  const std::vector<std::int64_t>& rows) {
   assert(times.size() == rows.size());
   const bool dates = !times.empty() && looks_like_date(times[0]);
+  if (!times.empty() && std::ranges::all_of(times, looks_like_unordered_date))
+    throw DataError(file, rows[0] + 1,
+                    "all cells of the time column look like dates, but do not sort as numbers; write dates such as "
+                    "2024-03-01",
+                    times[0]);
   std::vector<double> number(times.size());
   for (std::size_t i = 0; i < times.size(); ++i) {
     if (dates && !looks_like_date(times[i]))

@@ -76,6 +76,7 @@ struct ColumnStats {
   bool has_point_or_groups = false;   ///< such as "12.5", "1,000.5" and "1,000,000"
   bool has_plain = false;             ///< a number without a comma
   bool has_thousands_with_0 = false;  ///< such as "1,250", which is not 1.25 without trailing zeros
+  bool by_semicolons = false;         ///< semicolons separate the cells, as where commas separate decimals
 
   // Labels.
   CellPlace first_not_binary{};  ///< first filled cell that is not a binary label (labels.hpp)
@@ -107,8 +108,11 @@ struct ColumnStats {
 
   /// True if commas before groups of three digits can only be thousands separators. This follows from a number with a
   /// decimal point or with two commas. It also follows from numbers without a comma (so decimals are not padded to
-  /// three digits) together with a separated number that ends in 0 (so trailing zeros are not removed).
-  bool thousands_are_clear() const { return has_point_or_groups || (has_plain && has_thousands_with_0); }
+  /// three digits) together with a separated number that ends in 0 (so trailing zeros are not removed), unless
+  /// semicolons separate the cells.
+  bool thousands_are_clear() const {
+    return has_point_or_groups || (has_plain && has_thousands_with_0 && !by_semicolons);
+  }
 
   /// True if all filled cells name sets of a split, "train" and "test" among them.
   bool names_parts() const {

@@ -77,6 +77,15 @@ std::optional<double> zone_offset(DateScanner& text) {
 
 }  // namespace
 
+bool looks_like_unordered_date(std::string_view cell) {
+  DateScanner text{trim(cell)};
+  const auto in = [](int value, int low, int high) { return value >= low && value <= high; };
+  const bool with_day = text.rest.size() == 8;
+  if (with_day && !in(text.digits(2), 1, 31)) return false;
+  return in(text.digits(2), 1, 12) && (with_day || text.consume('.')) && in(text.digits(4), 1900, 2099) &&
+         text.rest.empty();
+}
+
 bool looks_like_date(std::string_view cell) {
   DateScanner text{trim(cell)};
   return text.digits(4) >= 0 && text.consume('-') && text.digits(2) >= 0 && text.consume('-') && text.digits(2) >= 0;

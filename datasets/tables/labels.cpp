@@ -151,7 +151,7 @@ std::vector<std::string> labels_with_positive(const std::set<std::string>& label
     if (!place.empty() && lower(place) != lower(label)) return {};
     if (place.empty()) place = label;
   }
-  return result[1].empty() ? std::vector<std::string>{} : result;
+  return result[0].empty() || result[1].empty() ? std::vector<std::string>{} : result;
 }
 
 }  // namespace molgraph

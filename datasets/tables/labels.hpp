@@ -54,8 +54,7 @@ std::optional<MeasuredNumber> measured_number(std::string_view cell);
 bool is_measured_unit(std::string_view unit);
 
 /// Returns the two labels of a binary task, {negative, positive}, if `positive` is one of `labels` in any case and
-/// there is at most one other label (labels that differ only in case are one). The negative label is "" if there is
-/// none. Returns an empty vector otherwise.
+/// there is exactly one other label (labels that differ only in case are one). Returns an empty vector otherwise.
 std::vector<std::string> labels_with_positive(const std::set<std::string>& labels, const std::string& positive);
 
 }  // namespace molgraph

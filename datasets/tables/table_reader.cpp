@@ -352,6 +352,7 @@ const std::vector<std::string>& TableReader::columns() const { return state_->co
 int TableReader::smiles_column() const { return state_->smiles_column; }
 int TableReader::id_column() const { return state_->id_column; }
 TableFormat TableReader::format() const { return state_->format; }
+char TableReader::delimiter() const { return state_->delimiter; }
 
 TablePosition TableReader::position() const {
   const State& state = *state_;

@@ -70,6 +70,7 @@ class TableReader {
   int smiles_column() const;   ///< index into columns(), found by find_molecule_column() in table_form.hpp
   int id_column() const;       ///< index into columns(), -1 = row number
   TableFormat format() const;  ///< the one in use
+  char delimiter() const;      ///< between the cells of a CSV or TSV
   /// Returns false at the end.
   bool next(TableRow& row);
   TablePosition position() const;

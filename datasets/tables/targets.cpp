@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 
 #include "datasets/system/text.hpp"
@@ -70,11 +71,22 @@ Task multiclass_task(const std::vector<ColumnStats>& stats, const std::vector<st
       throw DataError("column '" + stats[c].name + "' has more than " + std::to_string(kMaxClasses) +
                       " classes; is it a regression target?");
   }
+  if (!columns.empty() && labels.size() < 2)
+    throw DataError("column '" + stats[columns.front()].name + "' has only the class '" +
+                    (labels.empty() ? "" : *labels.begin()) +
+                    "'; a classification target needs at least two. Cells such as 'none' and '-' count as missing");
   Task task;
   task.kind = TaskKind::multiclass;
   task.class_labels = sorted_labels(labels);
   task.classes = static_cast<int>(labels.size());
   return task;
+}
+
+void warn_of_case(TargetChoice& choice) {
+  std::map<std::string, std::vector<std::string>> spellings;
+  for (const std::string& label : choice.task.class_labels) spellings[lower(label)].push_back(label);
+  for (const auto& [word, labels] : spellings)
+    if (labels.size() > 1) choice.warnings.push_back("classes differ only in case: " + list_of(labels, kMaxListed));
 }
 
 /// All targets have the same list of classes. Reports targets that lack some of them.
@@ -270,14 +282,14 @@ void choose_positive(const std::vector<ColumnStats>& stats, const TargetRequest&
   choice.task.kind = TaskKind::binary;
   choice.task.class_labels = labels_with_positive(labels, request.positive);
   if (choice.task.class_labels.empty())
-    throw DataError("--positive " + request.positive + ": " +
-                    (choice.columns.empty() ? std::string("no column has this label and exactly one other")
-                                            : "the labels of " + quoted(stats, choice.columns) +
-                                                  " must be this label and one other, but they are " +
-                                                  list_of(sorted_labels(labels), kMaxListed)));
+    throw DataError(
+        "--positive " + request.positive + ": " +
+        (choice.columns.empty()
+             ? std::string("no column has this label and exactly one other")
+             : "the labels of " + quoted(stats, choice.columns) + " must be this label and one other, but they are " +
+                   list_of(sorted_labels(labels), kMaxListed) + " (cells such as 'none' and '-' are missing)"));
   const std::string &zero = choice.task.class_labels[0], &one = choice.task.class_labels[1];
-  choice.notes.push_back("binary labels in " + quoted(stats, choice.columns) + ": " + one + " is 1, " +
-                         (zero.empty() ? "no label" : zero) + " is 0");
+  choice.notes.push_back("binary labels in " + quoted(stats, choice.columns) + ": " + one + " is 1, " + zero + " is 0");
 }
 
 /// Reports words with a known meaning, and keeps them if all targets have the same pair.
@@ -363,6 +375,7 @@ TargetChoice choose_targets(const std::vector<ColumnStats>& stats, const TargetR
       check_values(stats[c], by_column && stats[c].is_binary() ? TaskKind::binary : kind, request.named);
     if (kind == TaskKind::multiclass) {
       choice.task = multiclass_task(stats, choice.columns);
+      warn_of_case(choice);
       warn_of_shared_classes(stats, choice);
     }
     choice.task.kind = kind.value_or(TaskKind::regression);

@@ -206,19 +206,24 @@ void find_distances(Work& work) {
   const std::size_t n = work.size();
   distances.stride = (n + 7) / 8 * 8;
   distances.steps.assign(n * distances.stride, Distances::kFar);
-  distances.has_all_orders = true;
+  distances.has_twelfths = true;
   for (std::size_t i = 0; i < n; ++i) distances.steps[i * distances.stride + i] = 0;
   distances.twelfths = distances.steps;
   for (const BondFacts& bond : work.molecule.bonds) {
     const std::size_t forward = bond.begin * distances.stride + bond.end;
     const std::size_t backward = bond.end * distances.stride + bond.begin;
     const int length = twelfths(bond);
-    distances.has_all_orders = distances.has_all_orders && length > 0;
+    distances.has_twelfths = distances.has_twelfths && length > 0;
     distances.steps[forward] = distances.steps[backward] = 1;
     distances.twelfths[forward] = distances.twelfths[backward] = static_cast<std::int16_t>(length);
   }
   close_paths(distances.steps, n, distances.stride);
-  if (distances.has_all_orders) close_paths(distances.twelfths, n, distances.stride);
+  if (!distances.has_twelfths) return;
+  close_paths(distances.twelfths, n, distances.stride);
+  if (12 * n < static_cast<std::size_t>(Distances::kFar)) return;  // no path is that long
+  for (std::size_t at = 0; at < distances.steps.size(); ++at)
+    if (distances.steps[at] < Distances::kFar && distances.twelfths[at] >= Distances::kFar)
+      distances.has_twelfths = false;
 }
 
 void estate_indices(Work& work) {
@@ -262,7 +267,7 @@ void write_electrotopology(const Work& work, double* row) {
 }
 
 void write_topology(const Work& work, double* row) {
-  if (!work.distances.has_all_orders) return;
+  if (!work.distances.has_twelfths) return;
   row[slot("BalabanJ")] = balaban_j(work);
   row[slot("BertzCT")] = bertz_complexity(work);
 }

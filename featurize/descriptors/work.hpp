@@ -17,7 +17,7 @@ struct Distances {
   std::size_t stride = 0;
   std::vector<std::int16_t> steps;     ///< in bonds
   std::vector<std::int16_t> twelfths;  ///< 12 times the sum of 1 / bond order on the path
-  bool has_all_orders = true;          ///< false: a bond has no order, and twelfths are not filled
+  bool has_twelfths = true;            ///< false: a bond has no order, or a path is too long for 16 bits
 };
 
 /// Working memory of one thread. Each field is filled by the function named, in this order. Later functions use earlier

@@ -45,9 +45,9 @@ void add_whole_molecule(const RDKit::ROMol& molecule, std::string_view text, Ste
   ParsedMolecule cleaned;
   if (marks == StereoMarks::as_written && has_hydrogen_atoms(molecule)) {
     cleaned = parse_smiles(text);
-    const std::string failure =
-        reason_of_failure([&] { standardise(cleaned.molecule, standardize, StereoMarks::cleaned); });
-    if (cleaned.molecule && failure.empty()) described = cleaned.molecule.get();
+    if (cleaned.molecule &&
+        reason_of_failure([&] { standardise(cleaned.molecule, standardize, StereoMarks::cleaned); }).empty())
+      described = cleaned.molecule.get();
   }
   const LogCapture log;
   if (extras.descriptors) {

@@ -2,7 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <vector>
 
 #include "datasets/system/readable.hpp"
 #include "tests/apps/shell.hpp"
@@ -15,7 +17,8 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-const std::string kTiny = " --layers 1 --width 16 --ffn 16 --heads 2 --threads 1 --from none --no-report --epochs 3 ";
+const std::string kModel = " --layers 1 --width 16 --ffn 16 --heads 2 --threads 1 --from none --no-report ";
+const std::string kTiny = kModel + "--epochs 3 ";
 const std::string kModelOnly = kTiny + "--no-baselines --no-blend ";
 
 class AuxiliaryCli : public ::testing::Test {
@@ -85,6 +88,19 @@ TEST_F(AuxiliaryCli, LogShowsTheirWeights) {
               HasSubstr(text("y %.4g, logD %.4g, toxic %.4g", 1 / mean, 0.2 / mean, 0.2 / mean)));
 }
 
+// With cross-entropy, probabilities approach 0 and 1. With L1 of the logits, they would approach 0.5 and 0.73.
+TEST_F(AuxiliaryCli, ClassesKeepTheirLoss) {
+  ASSERT_EQ(run("awk -F, '{print $0 \",\" (NR == 1 ? \"other\" : NR % 3 ? \"0\" : \"1\")}' t.csv > c.csv").code, 0);
+  train("c.csv -o A --target-columns toxic --auxiliary-targets other --split-sizes 0.8 0 0.2 --lr 5e-3 ",
+        kModel + "--epochs 60 --no-baselines --no-blend ");
+  std::vector<double> probabilities;
+  const auto lines = lines_of(test_predictions("A"));
+  for (std::size_t k = 1; k < lines.size(); ++k) probabilities.push_back(std::stod(cells_of(lines[k])[3]));
+  ASSERT_EQ(probabilities.size(), 20u);
+  EXPECT_LT(std::ranges::min(probabilities), 0.1);
+  EXPECT_GT(std::ranges::max(probabilities), 0.9);
+}
+
 TEST_F(AuxiliaryCli, WarnsIfTheStartingModelUsedTestMolecules) {
   train("t.csv -o A --target-columns y --auxiliary-targets logD --seed 1 ");
   EXPECT_THAT(
@@ -94,6 +110,11 @@ TEST_F(AuxiliaryCli, WarnsIfTheStartingModelUsedTestMolecules) {
       train("t.csv -o C --from A --target-columns y --auxiliary-targets toxic --scale-targets --splits-column part ",
             "--epochs 1 --no-blend --no-baselines --no-report "),
       HasSubstr("with a new head"));
+  train("t.csv -o E --ensemble-size 2 --target-columns logD --seed 1 ");
+  EXPECT_THAT(train("t.csv -o D --from E/model_0 --target-columns logD --seed 2 ",
+                    "--epochs 1 --no-blend --no-baselines --no-report "),
+              HasSubstr("the test results will be too optimistic"))
+      << "a member's split is that of its ensemble";
 }
 
 TEST_F(AuxiliaryCli, WorkWithResumeBlendsFoldsAndRefits) {

@@ -241,8 +241,8 @@ TEST_F(TreeFit, FewBinaryLabelsGetAForest) {
   const MoleculeSet set = labelled_set(rows, TaskKind::binary, 1);
   const auto few = molecules(0, 4800);  // plus 199 for validation: 4,999
   const FittedTrees forest = fit_trees(rows, set, few, molecules(4800, 4999), {});
-  const std::size_t boosters = forest.rounds.size(), trees = forest.trees.tree_offset.size() - 1;
-  EXPECT_EQ(forest.rounds, std::vector<int>(boosters, 1));
+  const std::size_t boosters = forest.sizes.size(), trees = forest.trees.tree_offset.size() - 1;
+  EXPECT_EQ(forest.sizes, std::vector(boosters, BoosterSize{1, true}));
   EXPECT_EQ(trees, 500u);
   double ones = 0;
   for (const std::int64_t g : few) ones += set.targets[static_cast<std::size_t>(g)] / 4800;
@@ -260,10 +260,12 @@ TEST_F(TreeFit, FewBinaryLabelsGetAForest) {
   for (std::size_t g = 0; g < known.size(); ++g) wrong += (known[g] > ones) != (set.targets[g] > 0.5);
   EXPECT_LT(wrong, 0.4 * std::min(ones, 1 - ones) * 4800)
       << "predicting only the more common class gives a factor of 1";
-  const FittedTrees again = fit_trees(rows, set, molecules(0, 4999), {}, {.exact_rounds = forest.rounds});
+  const FittedTrees again = fit_trees(rows, set, molecules(0, 4999), {}, {.sizes = forest.sizes});
   EXPECT_EQ(again.trees.tree_offset.size() - 1, 500u) << "including the validation set";
   const FittedTrees boosted = fit_trees(rows, set, few, molecules(4800, 5000), {.rounds = 3});
   EXPECT_EQ(boosted.trees.tree_offset.size() - 1, 3 * boosters) << "5,000 labels";
+  const FittedTrees fewer = fit_trees(rows, set, molecules(0, 1000), {}, {.sizes = boosted.sizes});
+  EXPECT_EQ(fewer.sizes, boosted.sizes) << "a refit keeps the kind, whatever the number of labels";
 }
 
 TEST_F(TreeFit, RowsAreWeighted) {
@@ -304,14 +306,14 @@ TEST_F(TreeFit, RefitUsesTheSameNumberOfRounds) {
   const FeatureRows rows = random_rows(kAll);
   const MoleculeSet set = labelled_set(rows, TaskKind::binary, 2);
   const FittedTrees stopped = fit_trees(rows, set, molecules(0, 400), molecules(400, 500), {.patience = 5});
-  const FittedTrees again = fit_trees(rows, set, molecules(0, 400), {}, {.exact_rounds = stopped.rounds});
-  ASSERT_EQ(stopped.rounds.size(), 4u);  // two boosters for each target
-  EXPECT_EQ(again.rounds, stopped.rounds);
+  const FittedTrees again = fit_trees(rows, set, molecules(0, 400), {}, {.sizes = stopped.sizes});
+  ASSERT_EQ(stopped.sizes.size(), 4u);  // two boosters for each target
+  EXPECT_EQ(again.sizes, stopped.sizes);
   EXPECT_EQ(again.trees.tree_offset, stopped.trees.tree_offset);
   EXPECT_EQ(tree_predictions(again.trees, rows, molecules(400, 500), 1),
             tree_predictions(stopped.trees, rows, molecules(400, 500), 1));
 
-  const Baselines made{.trees = stopped.trees, .rounds = stopped.rounds};
+  const Baselines made{.trees = stopped.trees, .tree_sizes = stopped.sizes};
   const Trees whole = refit_trees(made, rows, set, molecules(0, 500), {});
   EXPECT_EQ(whole.tree_offset.size(), stopped.trees.tree_offset.size());
   EXPECT_NE(tree_predictions(whole, rows, molecules(400, 500), 1),

@@ -69,8 +69,13 @@ TEST_F(InfoTest, RejectsPathsThatAreNeitherRunNorStore) {
   EXPECT_EQ(info("text.csv").code, 4);
   EXPECT_EQ(info("short.h5").code, 4);
   EXPECT_EQ(info("folder").code, 4);
-  for (const char* option : {"", " --html", " --strip"})
-    EXPECT_EQ(info(std::string("missing") + option).code, 4) << option;
+  for (const char* option : {"", " --html", " --strip"}) {
+    const auto missing = info(std::string("missing") + option), unreadable = info(std::string(300, 'x') + option);
+    EXPECT_EQ(missing.code, 4) << option;
+    EXPECT_NE(missing.err.find("no such run"), std::string::npos) << missing.err;
+    EXPECT_EQ(unreadable.code, 4) << option;
+    EXPECT_NE(unreadable.err.find("name too long"), std::string::npos) << unreadable.err;
+  }
   EXPECT_EQ(info("").code, 2);
   scratch.write("in.csv", "smiles,y\nCCO,1\nCC,2\n");
   const auto damaged = scratch.run(bin_dir(),

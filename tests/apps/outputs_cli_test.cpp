@@ -217,6 +217,22 @@ TEST_F(OutputsTest, ResumingAFinishedOutputKeepsTheExitCode) {
   ASSERT_EQ(run("molgraph-score -m run -i mixed.csv -o mixed_out.csv").code, 0);
   EXPECT_EQ(run("molgraph-score -m run -i mixed.csv -o mixed_out.csv --resume").code, 0);
   EXPECT_EQ(run("molgraph-score -m run -i mixed.csv -o mixed_out.csv --resume --strict").code, kData);
+  // The same if it is unfinished.
+  ASSERT_EQ(run("mv mixed_out.csv mixed_out.csv.part; mv mixed_out.csv.json mixed_out.csv.part.json").code, 0);
+  const auto strict = run("molgraph-score -m run -i mixed.csv -o mixed_out.csv --resume --strict");
+  EXPECT_EQ(strict.code, kData);
+  EXPECT_NE(strict.err.find("mixed_out.csv.part contains rows that --strict rejects"), std::string::npos) << strict.err;
+  EXPECT_EQ(run("molgraph-score -m run -i mixed.csv -o mixed_out.csv --resume").code, 0);
+}
+
+TEST_F(OutputsTest, ResumingRequiresTheSameFlags) {
+  const std::string plain = "molgraph-score -m run -i in.csv -o ";
+  ASSERT_EQ(run(plain + "a.csv --no-calibrate && " + plain + "b.csv").code, 0);
+  const auto less = run(plain + "a.csv --resume"), more = run(plain + "b.csv --resume --no-calibrate");
+  EXPECT_EQ(less.code, kFile);
+  EXPECT_NE(less.err.find("made with other calibrate: nothing instead of no"), std::string::npos) << less.err;
+  EXPECT_EQ(more.code, kFile);
+  EXPECT_NE(more.err.find("made with other calibrate: no instead of nothing"), std::string::npos) << more.err;
 }
 
 TEST_F(OutputsTest, RecordsDoNotReplaceOtherFiles) {

@@ -246,7 +246,7 @@ TEST(PredictorEnsemble, ErrorNamesTheMissingModel) {
   EXPECT_NE(error_of(models("gap", {0, 2})).find("gap/model_1 is missing: model_2 exists"), std::string::npos);
   EXPECT_NE(error_of(models("late", {1})).find("late/model_0 is missing"), std::string::npos);
   const std::string known = models("known", {0, 1});
-  write_run_record(known, {.members = 3, .program = "test"});
+  write_run_record(known, {.members = 3, .finished = "2026-01-01T00:00:00Z", .program = "test"});
   EXPECT_NE(error_of(known).find("known/model_2 is missing: the run has 3 models"), std::string::npos);
   models("known", {2});
   EXPECT_EQ(error_of(known), "3 models");

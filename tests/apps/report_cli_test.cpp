@@ -125,6 +125,9 @@ TEST_F(ReportCli, StrippedRunsKeepTheirCards) {
   for (const std::string folder : {"R", "R/model_1"})
     EXPECT_THAT(scratch.read(folder + "/model_card.md"), HasSubstr("`report.html`"));
   const std::string before = scratch.read("R/model_card.md");
+  EXPECT_EQ(run("molgraph-info R/model_0 --strip").code, 0);
+  EXPECT_THAT(scratch.read("R/model_card.md"),
+              AllOf(Not(HasSubstr("`model_0/splits.csv`")), HasSubstr("`model_1/splits.csv`")));
   EXPECT_EQ(run("molgraph-info R --strip").code, 0);
   for (const std::string folder : {"R", "R/model_1"})
     EXPECT_THAT(scratch.read(folder + "/model_card.md"), Not(HasSubstr("`splits.csv`"))) << folder;
@@ -157,6 +160,14 @@ TEST_F(ReportCli, TrainingMoleculesAreShownOnlyIfAllowed) {
   std::tie(train, others) = sets_of("V");
   for (const std::string& smiles : train)
     EXPECT_TRUE(others.contains(smiles) || !has(out_of_fold, "<code>" + smiles + "</code>")) << smiles;
+  // With member splits, these can be fewer rows than the validation set has.
+  this->train("-o M --ensemble-size 2 --member-splits --split-sizes 0.6 0.4 0 --duplicates keep " + kNumbers);
+  const std::string of_members = page("M");
+  EXPECT_TRUE(has(of_members, "Worst predictions on the validation set"));
+  EXPECT_TRUE(has(of_members, "not trained on, but on which their best epochs were chosen"));
+  std::tie(train, others) = sets_of("M");
+  for (const std::string& smiles : train)
+    EXPECT_TRUE(others.contains(smiles) || !has(of_members, "<code>" + smiles + "</code>")) << smiles;
   run("rm L/report.html && molgraph-info L --html");
   EXPECT_EQ(scratch.read("L/report.html"), with_names);
 }

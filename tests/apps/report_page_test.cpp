@@ -95,6 +95,9 @@ TEST(ReportPage, DotsShowTheMoleculesWithTheLargestErrors) {
   EXPECT_THAT(page, HasSubstr("<use href=\"#molecule-1499\""));
   EXPECT_THAT(page, HasSubstr("label 0.0000</text>"));
   EXPECT_THAT(page, HasSubstr("prediction 14.99</text>"));
+  facts.task.logarithmic = {true};
+  EXPECT_THAT(report_page(facts), HasSubstr("label 1.000</text>")) << "in the unit of the table";
+  facts.task.logarithmic = {};
   EXPECT_THAT(page, Not(HasSubstr("\"molecule-1400\"")));
   EXPECT_THAT(page, Not(HasSubstr("\"molecule-0\""))) << "more than fit into the page";
   EXPECT_THAT(page, HasSubstr("(drawn for " + std::to_string(count(page, "<use ")) + ", those with"));
@@ -131,6 +134,14 @@ TEST(ReportPage, ListsNoOutlierLabelsOfTrainingMolecules) {
   EXPECT_THAT(page, HasSubstr("<tr><th scope=\"row\">4</th><td>&lt;i&gt;</td><td>test</td><td>y</td><td>42.50</td>"));
   for (const char* hidden : {"41.50", "&lt;b&gt;</td>", "7.250", "8.250"}) EXPECT_THAT(page, Not(HasSubstr(hidden)));
   EXPECT_THAT(page, HasSubstr("1 outlier label is not listed"));
+}
+
+TEST(ReportPage, ShowsTheIntervalsOfTargetsThatHaveThem) {
+  ReportFacts facts = facts_of(TaskKind::regression, 6, 300);
+  for (std::size_t t = 0; t < 6; ++t) {
+    facts.coverage = {{.target = t, .level = 0.9, .covered = 0.7, .width = 1, .hits = 140, .labels = 200}};
+    EXPECT_THAT(report_page(facts), HasSubstr("id=\"cover\"")) << t;
+  }
 }
 
 TEST(ReportPage, ReportsAMissingClass) {

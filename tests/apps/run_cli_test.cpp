@@ -222,5 +222,39 @@ TEST_F(RunTest, RecipeIsTheDefaultOfItsDataSet) {
   }
 }
 
+TEST_F(RunTest, ResumeRequiresTheSameSplit) {
+  const std::string part = R"({"train": "0-29", "val": "30-34", "test": "35-39"})";
+  scratch.write("s.json", part);
+  train("-o R --splits-file s.json --no-blend");
+  const std::string splits = scratch.read("R/splits.csv");
+  scratch.write("s.json", R"({"train": "0-24,35-39", "val": "30-34", "test": "25-29"})");
+  const ShellResult other = run("molgraph-train -o R --resume");
+  EXPECT_EQ(other.code, 4);
+  EXPECT_NE(other.err.find("another split"), std::string::npos) << other.err;
+  EXPECT_EQ(scratch.read("R/splits.csv"), splits);
+  scratch.write("s.json", part);
+  EXPECT_EQ(run("molgraph-train -o R --resume").code, 0);
+}
+
+TEST_F(RunTest, ConfigOfARunTrainsOtherDataForTheSameEpochs) {
+  const std::string call =
+      "molgraph-train small.csv --epochs 2 --layers 1 --width 16 --ffn 16 --heads 2 --threads 1 "
+      "-o R --no-report --no-domain --no-blend --no-baselines --batch-size 8 ";
+  ASSERT_EQ(run(call).code, 0);
+  std::string table = "smiles,logS\n";
+  for (int k = 0; k < 80; ++k)
+    table += "CC" + std::string(static_cast<std::size_t>(1 + k % 40), 'C') + (k < 40 ? "S," : "F,") +
+             std::to_string(k % 5) + "\n";
+  scratch.write("more.csv", table);
+  // A flag that config.toml turns off can be repeated.
+  const ShellResult more = run("molgraph-train more.csv --config R/config.toml -o M --no-report --no-domain");
+  ASSERT_EQ(more.code, 0) << more.err;
+  EXPECT_NE(scratch.read("M/config.toml").find("\nsteps = 16\n"), std::string::npos) << scratch.read("M/config.toml");
+  EXPECT_EQ(run(call + "--resume").code, 0);
+  const ShellResult quality = run("molgraph-train small.csv --config R/config.toml -o Q --quality best");
+  EXPECT_EQ(quality.code, 2);
+  EXPECT_NE(quality.err.find("--quality has no effect"), std::string::npos) << quality.err;
+}
+
 }  // namespace
 }  // namespace molgraph::test

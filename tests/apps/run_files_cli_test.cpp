@@ -162,6 +162,17 @@ TEST_F(RunFilesCli, MembersShareEnsembleFilesAndFoldsHaveTheirOwn) {
     ASSERT_EQ(run("rm -r " + whole + "/model_1 && mv kept " + whole + "/model_1").code, 0);
     EXPECT_EQ(score(whole).code, 0) << whole;
   }
+  {
+    const std::string finished = scratch.read("E/run.json");
+    nlohmann::json record = nlohmann::json::parse(finished);
+    record.erase("finished");
+    scratch.write("E/run.json", record.dump());
+    for (const char* of : {"E", "E/model_0"}) EXPECT_THAT(score(of).err, HasSubstr("E: its training is not finished"));
+    EXPECT_EQ(score("E").code, 4);
+    EXPECT_EQ(score("E/model_0/model.safetensors").code, 0);
+    EXPECT_EQ(run("molgraph-info E").code, 0);
+    scratch.write("E/run.json", finished);
+  }
   // A member without its ensemble: model_0 is moved out of the folder.
   fs::create_directory(scratch.path("elsewhere"));
   fs::rename(scratch.path("E/model_0"), scratch.path("elsewhere/model_0"));

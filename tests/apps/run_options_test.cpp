@@ -202,11 +202,23 @@ TEST(RunOptions, NamedModelHasNoGateByDefault) {
   EXPECT_FALSE(resolve(options, ten_molecules(), nullptr).model.encoder().gate.enabled);
 }
 
+TEST(RunOptions, EpochsOfAConfigApplyToOtherData) {
+  const LoadedData data = ten_molecules();
+  TrainOptions options = own_table();
+  options.training.batch_size = 2, options.training.epochs = 20, options.training.steps = 100;
+  options.training.warmup_steps = 10;
+  const std::int64_t per_epoch = (std::ssize(data.split.train) + 1) / 2;
+  const ResolvedRun run = resolve(options, data, nullptr);
+  EXPECT_EQ(run.trainer.total_steps, 20 * per_epoch);
+  EXPECT_EQ(run.trainer.warmup_steps, 10 * 20 * per_epoch / 100);
+  EXPECT_EQ(resolve(options, data, nullptr, {"warmup-steps"}).trainer.warmup_steps, 10);
+  for (const char* named : {"epochs", "steps"}) EXPECT_THROW(resolve(options, data, nullptr, {named}), UsageError);
+}
+
 TEST(RunOptions, ContradictionsAreUsageErrors) {
   const LoadedData data = ten_molecules();
   const auto fails = [&](auto change) { EXPECT_THROW(resolve(own_table(change), data, nullptr), UsageError); };
   fails([](TrainOptions& o) { o.model.width = 10, o.model.heads = 3; });
-  fails([](TrainOptions& o) { o.training.epochs = 3, o.training.steps = 100; });
   fails([](TrainOptions& o) { o.training.loss = Loss::bce; });
   fails([](TrainOptions& o) { o.training.metric = Metric::roc_auc; });
   fails([](TrainOptions& o) { o.model.dropout = 1.0; });

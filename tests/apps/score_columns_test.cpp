@@ -50,5 +50,17 @@ TEST(ScoreColumns, AddedColumnsAreRecognisedAsOutputs) {
   }
 }
 
+TEST(ScoreColumns, KeysOfJsonLinesDiffer) {
+  const Task task = task_of(TaskKind::regression);
+  const ScoreTable table({"smiles", "a", "a_2", "a", "", ""}, task, {1.0, 1.0}, {}, RowFormat::json);
+  std::string line;
+  TableRow row;
+  row.cells = {"C", "1", "2", "3", "4", "5"};
+  ScoredRow scored;
+  scored.status = RowStatus::invalid_smiles;
+  table.append(row, scored, line);
+  EXPECT_EQ(line.substr(0, line.find(",\"y_pred\"")), R"({"smiles":"C","a":"1","a_2":"2","a_3":"3","":"4","_2":"5")");
+}
+
 }  // namespace
 }  // namespace molgraph

@@ -94,6 +94,13 @@ TEST(TrainReport, ComparesOnlyDefinedErrors) {
   EXPECT_THAT(warning_of(one, {510, 1, 610, 1}, {509, 9, 609, 9}, {511, 0, 611, 0}),
               AllOf(HasSubstr("(mae 10.0"), HasSubstr("nearest neighbour 9.0"), Not(HasSubstr("trees"))));
   const LoadedData two = two_for_validation({"a", "b"}, {300, 3, 300, 3}, {500, 5, 600, 6});
+  // Without training labels, the mean predictor has no error in b.
+  const LoadedData three = two_for_validation({"a", "b"}, {300, kUnlabelled, 300, kUnlabelled}, {500, 5, 600, 6});
+  EXPECT_EQ(warning_of(three, {510, 1e6, 610, 1e6}, {511, kUnlabelled, 611, kUnlabelled}, {512, 0, 612, 0}), "");
+  EXPECT_THAT(warning_of(three, {510, 0, 610, 0}, {509, kUnlabelled, 609, kUnlabelled}, {512, 0, 612, 0}),
+              HasSubstr("mean over the targets, 0.04000): nearest neighbour 0.03600"));
+  EXPECT_EQ(warning_of(three, {510, 4, 610, 4}, {500, kUnlabelled, 600, kUnlabelled}, {512, 4, 612, 4}, Metric::r2), "")
+      << "the mean over other targets";
   EXPECT_EQ(warning_of(two, {510, kUnlabelled, 610, 6.1}, {500, 5, 600, 6}, {500, 5, 600, 6}), "")
       << "the model has no error in b";
 }

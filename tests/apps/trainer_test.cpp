@@ -320,8 +320,15 @@ TEST(Checkpoint, RoundTripsAndRejectsOtherRunsAndDamage) {
   }
   EXPECT_TRUE(torch::equal(line.weight, other.weight));
   EXPECT_THROW(read_checkpoint(path, "run B", into), FileError);
+  // Version 0.1.0 did not write the hash of the molecules and labels.
+  const std::string with_contents = std::string("run A") + kContentsLine;
+  EXPECT_EQ(read_checkpoint(path, with_contents + "1", into).step, 1);
+  write_checkpoint(path, with_contents + "1", state, tensors);
+  EXPECT_EQ(read_checkpoint(path, with_contents + "1", into).step, 1);
+  for (const std::string& other_run : {with_contents + "2", std::string("run A")})
+    EXPECT_THROW(read_checkpoint(path, other_run, into), FileError) << other_run;
   std::filesystem::resize_file(path, std::filesystem::file_size(path) - 3);
-  EXPECT_THROW(read_checkpoint(path, "run A", into), FileError);
+  EXPECT_THROW(read_checkpoint(path, with_contents + "1", into), FileError);
 }
 
 }  // namespace

@@ -33,5 +33,13 @@ TEST(Dates, InvalidDatesAreRejected) {
   }
 }
 
+TEST(Dates, NumbersThatMayBeDatesInAnotherOrder) {
+  for (const char* text : {"03.2024", " 12.1999 ", "25092023", "01012000"})
+    EXPECT_TRUE(looks_like_unordered_date(text)) << text;
+  for (const char* text :
+       {"", "13.2024", "3.5", "20240301", "2024.03", "03.20245", "32092023", "03.2424", "7", "-3.2024"})
+    EXPECT_FALSE(looks_like_unordered_date(text)) << text;
+}
+
 }  // namespace
 }  // namespace molgraph

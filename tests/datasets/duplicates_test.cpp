@@ -351,6 +351,21 @@ TEST_F(DuplicatesTest, StoresAreSplitByMoleculesOnRequest) {
   EXPECT_THAT(message_of<UsageError>([&] { load_data(options); }), HasSubstr("the store's split"));
 }
 
+TEST_F(DuplicatesTest, SplitsFileOfAStoreRefersToRowsOfItsSource) {
+  stored(kTable);  // rows 2, 4 and 5 are merged, row 6 is rejected
+  LoadOptions options;
+  options.paths = {folder.file("table.h5")};
+  options.splits_file = folder.write("s.json", R"({"train": "0-3", "val": [6], "test": [4, 7]})");
+  const LoadedData all = load_data(options);
+  EXPECT_THAT(all.warnings, Contains(HasSubstr("3 rows of the store's source are not in the store")));
+  EXPECT_THAT(all.split.train, ElementsAre(0, 1, 2));
+  EXPECT_THAT(all.split.test, ElementsAre(3));
+  options.limit = 2;
+  EXPECT_THAT(load_data(options).split.train, ElementsAre(0, 1)) << "the rows are those before the limit";
+  stored(kTable, with(Duplicates::keep));
+  EXPECT_THAT(load_data(options).warnings, Not(Contains(HasSubstr("not in the store"))));
+}
+
 TEST_F(DuplicatesTest, DrawnValidationSetKeepsDuplicatesTogether) {
   for (const Duplicates rule : {Duplicates::mean, Duplicates::keep}) {
     LoadOptions options = with(rule);

@@ -177,17 +177,19 @@ TEST_F(LoadTest, StrictModeAndUnusableTablesAreErrors) {
 }
 
 TEST_F(LoadTest, ConstantAndScarceTargetsAreReported) {
-  std::string text = "smiles,constant,scarce,steps\n", carbons = "C";
+  std::string text = "smiles,constant,scarce,steps,limits\n", carbons = "C";
   for (int r = 0; r < 60; ++r) {
-    text += carbons + ",7," + (r % 10 ? "" : std::to_string(r)) + "," + std::to_string(r % 3) + "\n";
+    text += carbons + ",7," + (r % 10 ? "" : std::to_string(r)) + "," + std::to_string(r % 3) + "," +
+            (r % 10 ? ">" : "") + std::to_string(r) + "\n";
     carbons += r % 2 ? "C" : "N";
   }
   LoadOptions options;
-  options.target_columns = {"constant", "scarce", "steps"};
+  options.target_columns = {"constant", "scarce", "steps", "limits"};
   const auto warnings = load_text(text, options).warnings;
   EXPECT_THAT(warnings, Contains(AllOf(HasSubstr("'constant'"), HasSubstr("same value"))));
   EXPECT_THAT(warnings, Contains(AllOf(HasSubstr("'scarce'"), HasSubstr("only"))));
   EXPECT_THAT(warnings, Contains(AllOf(HasSubstr("'steps'"), HasSubstr("3 distinct values"))));
+  EXPECT_THAT(warnings, Contains(AllOf(HasSubstr("'limits'"), HasSubstr("that are not censored"))));
 }
 
 TEST_F(LoadTest, TwoOrThreeTablesDefineTheSplit) {

@@ -82,6 +82,16 @@ TEST(GroupSplit, GroupsStayTogetherAndRowsWithoutGroupAreSeparate) {
     for (const auto g : *part) EXPECT_TRUE(g >= 50 || std::ranges::binary_search(*part, g / 5 * 5)) << g;
 }
 
+TEST(TimeSplit, RejectsNumbersThatAreDatesInAnotherOrder) {
+  for (const std::vector<std::string>& times :
+       {std::vector<std::string>{"03.2024", "11.2023"}, {"25092023", "01022024"}})
+    EXPECT_THAT(message_of<DataError>([&] {
+                  time_split(times, {1, 0, 0}, "x.csv", {4, 6});
+                }),
+                AllOf(HasSubstr("x.csv, row 5"), HasSubstr("2024-03-01"), HasSubstr(times[0])));
+  EXPECT_THAT(time_split({"03.2024", "7", "11.2023"}, {0.5, 0, 0.5}, "x.csv", {0, 1, 2}).test, ElementsAre(1, 2));
+}
+
 TEST(TimeSplit, LatestRowsAreTheTestSet) {
   const auto rows = numbers(5);
   const Split split = time_split({"3", "-1", "2.5", "1e1", "2"}, {0.6, 0.2, 0.2}, "x.csv", rows);

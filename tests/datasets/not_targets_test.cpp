@@ -35,8 +35,8 @@ class NotTargetsTest : public ::testing::Test {
   /// Loads a table of alkanes with these cells as its only other column.
   LoadedData load_cells(const Cells& cells, LoadOptions options = {}) { return load_text(table_of(cells), options); }
   static std::string table_of(const Cells& cells) {
-    std::string text = "smiles;y\n";
-    for (std::size_t r = 0; r < cells.size(); ++r) text += std::string(r + 1, 'C') + ";" + cells[r] + "\n";
+    std::string text = "smiles\ty\n";
+    for (std::size_t r = 0; r < cells.size(); ++r) text += std::string(r + 1, 'C') + "\t" + cells[r] + "\n";
     return text;
   }
   std::string error_of(const Cells& cells, LoadOptions options = {}) {
@@ -262,6 +262,10 @@ TEST_F(NotTargetsTest, CommasMaySeparateThousands) {
       << "either one thousand or one with three decimals";
   EXPECT_THAT(error_of({"2,125", "5", "2,375", "0"}), AllOf(HasSubstr("write 2125"), HasSubstr("write 2.125")))
       << "decimals without trailing zeros look like this";
+  EXPECT_THAT(message_of<DataError>([&] { load_text("smiles;y\nC;1,720\nCC;3,000\nCCC;4\n"); }),
+              AllOf(HasSubstr("write 1720"), HasSubstr("write 1.720")))
+      << "where semicolons separate cells, commas usually separate decimals";
+  EXPECT_EQ(load_text("smiles;y\nC;1,720\nCC;3,000.5\nCCC;4\n").set.targets[0], 1720);
   EXPECT_THAT(error_of({"250", "1,000", "1500"}), AllOf(HasSubstr("row 2"), HasSubstr("'1500' in row 3")));
   EXPECT_THAT(error_of({"1,000", "0,25"}), AllOf(HasSubstr("row 2"), HasSubstr("'1,000' in row 1")));
   EXPECT_THAT(error_of({"1,5", "2,5"}), HasSubstr("write decimal points (1.5)"));

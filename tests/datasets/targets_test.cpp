@@ -94,6 +94,24 @@ TEST_F(TargetsTest, TargetsThatShareAListOfClassesAreReported) {
   EXPECT_THAT(data.warnings, Contains(AllOf(shared, HasSubstr("of 5 classes"), HasSubstr("'a' (3), 'b' (3)"))));
 }
 
+TEST_F(TargetsTest, ClassesAreAtLeastTwoAndDifferInMoreThanCase) {
+  LoadOptions options;
+  options.target_columns = {"label"};
+  options.task = TaskKind::multiclass;
+  const std::vector<std::vector<std::string>> ones{{"toxic", "toxic"}, {"toxic", "none"}};
+  for (const auto& labels : ones)
+    EXPECT_THAT(message_of<DataError>([&] { load_text(table_of(labels), options); }),
+                AllOf(HasSubstr("'label' has only the class 'toxic'"), HasSubstr("count as missing")));
+  EXPECT_THAT(load_text(table_of({"High", "low", "high"}), options).warnings,
+              Contains(HasSubstr("classes differ only in case: High, high")));
+  options.task.reset();
+  options.positive = "toxic";
+  EXPECT_THAT(message_of<DataError>([&] {
+                load_text(table_of({"toxic", "none"}), options);
+              }),
+              HasSubstr("must be this label and one other"));
+}
+
 TEST_F(TargetsTest, WordsNextToNumbersAreLeftOutAndNamed) {
   const LoadedData data = load_text("smiles,y,stock\nC,1.5,yes\nCC,2.5,no\nCCC,3,yes\n");
   EXPECT_THAT(data.set.task.names, ElementsAre("y"));

@@ -102,6 +102,18 @@ TEST(Descriptors, FingerprintMatchesPythonRdkit) {
   }
 }
 
+TEST(Descriptors, DistancesThatDoNotFitAreMissing) {
+  const Featurizer featurizer({Features::molgraph}, {.max_atoms = 2000}, {.descriptors = true});
+  for (const auto& [atoms, fits] : {std::pair{1300, true}, std::pair{1400, false}}) {
+    const MolecularGraph graph = graph_of(featurizer, std::string(static_cast<std::size_t>(atoms), 'C'));
+    for (const char* name : {"BalabanJ", "BertzCT"}) {
+      const auto& names = descriptor_names();
+      const auto at = std::find(names.begin(), names.end(), name) - names.begin();
+      EXPECT_EQ(std::isnan(graph.descriptors.at(static_cast<std::size_t>(at))), !fits) << name << ' ' << atoms;
+    }
+  }
+}
+
 TEST(Descriptors, DoNotDependOnFeatureSet) {
   constexpr FeaturizerExtras both{.descriptors = true, .fingerprint = true};
   const Featurizer ogb({Features::ogb}, {}, both), own({Features::molgraph}, {}, both),

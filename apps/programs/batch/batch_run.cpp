@@ -232,6 +232,9 @@ std::optional<ResumeRecord> TextOutput::unfinished_before(const BatchOptions& op
     throw UsageError(part_ + " contains " + with_thousands(before->rows) +
                      " rows of an unfinished run: continue with --resume, or delete it to start again");
   }
+  if (options.strict && before->counts.ok() < before->rows)
+    throw DataError(part_ + " contains rows that --strict rejects: " + before->counts.text() +
+                    "; delete it to start again, or continue without --strict");
   return before;
 }
 

@@ -28,7 +28,7 @@ InputCells::InputCells(const InputTables& tables, std::span<const std::string> n
     else columns_.push_back(static_cast<std::size_t>(column));
   }
   if (missing.empty()) return;
-  throw FileError(shown + ": lacks these input columns of the model: " + list_of(missing) + "; the columns are " +
+  throw DataError(shown + ": lacks these input columns of the model: " + list_of(missing) + "; the columns are " +
                   list_of(tables.columns()));
 }
 

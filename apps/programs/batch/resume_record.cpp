@@ -104,6 +104,8 @@ std::string difference(const std::map<std::string, std::string>& before,
     const std::string old = found == before.end() ? "nothing" : found->second;
     if (old != value) return key + ": " + value + " instead of " + old;
   }
+  for (const auto& [key, value] : before)
+    if (!now.contains(key)) return key + ": nothing instead of " + value;
   return {};
 }
 

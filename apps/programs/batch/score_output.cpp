@@ -112,6 +112,16 @@ ScoreTable::ScoreTable(const std::vector<std::string>& input_columns, const Task
                        std::vector<double> output_scale, const ScoreColumns& shown, RowFormat format)
     : task_(task), output_scale_(std::move(output_scale)), shown_(shown), format_(format), columns_(input_columns) {
   std::set<std::string> taken(input_columns.begin(), input_columns.end());
+  if (format_ == RowFormat::json) {  // most readers keep only one of two equal keys
+    std::set<std::string> keys;
+    for (std::string& key : columns_) {
+      if (keys.insert(key).second) continue;
+      const std::string name = key;
+      for (int number = 2; taken.contains(key = name + "_" + std::to_string(number)); ++number) {
+      }
+      taken.insert(key);
+    }
+  }
   for (NewColumn& column : output_columns(task, shown)) {
     while (!taken.insert(column.name).second) column.name.insert(0, oc::kTakenPrefix);
     added_.push_back(column.name);

@@ -294,7 +294,7 @@ void append_text(const Json& value, const std::string& indent, std::string& out)
 
 Json run_card(const std::string& path) {
   std::error_code error;
-  if (!fs::exists(path, error)) throw FileError(path + ": no such run, model file or store");
+  require_existing(path, "no such run, model file or store");
   const fs::path folder = fs::is_directory(path, error) ? fs::path(path) : fs::path(path).parent_path();
   Json card = {{"kind", "run"}, {"path", path}};
   if (!fs::is_directory(path, error)) {

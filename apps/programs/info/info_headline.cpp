@@ -1,6 +1,7 @@
 #include "apps/programs/info/info_headline.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -80,7 +81,8 @@ std::string describe_data(const Json& card) {
   }
   text += list_of(data["given"].get<std::vector<std::string>>(), 3) + ": " + counted(data["molecules"]) + " molecules";
   if (data["rejected"] > 0)
-    text += ", " + counted(data["rejected"]) + (data["rejected"] == 1 ? " row" : " rows") + " rejected (rejected.csv)";
+    text += ", " + counted(data["rejected"]) + (data["rejected"] == 1 ? " row" : " rows") + " rejected" +
+            (std::filesystem::exists(card["path"].get<std::string>() + "/rejected.csv") ? " (rejected.csv)" : "");
   return text + "; " + split;
 }
 

@@ -8,6 +8,7 @@
 #include "apps/programs/shell/file_roles.hpp"
 #include "apps/programs/shell/program.hpp"
 #include "apps/report/report_page.hpp"
+#include "apps/scoring/run_record.hpp"
 #include "datasets/store/store.hpp"
 #include "featurize/graph/error.hpp"
 
@@ -17,7 +18,7 @@ namespace {
 /// Writes RUN/report.html and RUN/model_card.md again. Throws UsageError if one is a link to a file of the run, which
 /// would be overwritten.
 void remake_report(const std::string& run) {
-  if (!std::filesystem::exists(run)) throw FileError(run + ": no such run");
+  require_existing(run, "no such run");
   if (!std::filesystem::is_directory(run))
     throw UsageError("--html: " + run + " is not a run directory; only run directories have a report");
   const std::string page = run + "/" + kReportPage;

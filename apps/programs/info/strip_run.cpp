@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 std::string strip_run(const std::string& run) {
   std::error_code error;
-  if (!fs::exists(run, error)) throw FileError(run + ": no such run");
+  require_existing(run, "no such run");
   if (!fs::is_directory(run, error)) throw UsageError("--strip needs a run directory, not " + run);
   (void)weight_files(run);  // throws if there is no run
   const std::optional<RunRecord> record = read_run_record(run);
@@ -37,6 +37,9 @@ std::string strip_run(const std::string& run) {
     if (!fs::remove(file.path, error) || error) throw FileError(file.path + ": cannot be removed: " + error.message());
     actions += "removed: " + file.path + " (" + file.contents + ")\n";
   }
+  // The card of the run that a member belongs to lists the member's files.
+  if (const fs::path folder = fs::canonical(run, error); !error && is_member(folder.filename().string()))
+    folders.insert(folder.parent_path().string());
   for (const std::string& folder : folders) update_model_card(folder);
   return actions.empty() ? run + " contains no data about its training molecules\n" : actions;
 }

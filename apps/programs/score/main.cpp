@@ -40,9 +40,10 @@ ScoreOptions parse(const std::vector<std::string>& arguments) {
       ->type_name("TRAIN");
   choose(app.add_option("--explain", options.explain,
                         "Explain predictions: atoms adds <target>_atoms, a contribution per atom in the unit of the "
-                        "target (log10 if the model learned logarithms), and <target>_baseline, to which they add; "
+                        "target (log10 if the model learned logarithms), and <target>_baseline, the value without "
+                        "any contribution; "
                         "fragments adds <target>_fragments, the change of the prediction without each ring system, "
-                        "linker and side chain; rollout adds attention rollout, without sign and unit; see "
+                        "linker and side chain; rollout adds attention rollout, which has no sign and no unit; see "
                         "docs/reference/explanation.md"),
          {"atoms", "fragments", "rollout"});
   app.add_option("--draw", options.draw,

@@ -84,6 +84,7 @@ int score(const ScoreOptions& options) {
   if (options.domain) made_from["domain"] = "yes";
   if (explain) made_from["explain"] = options.explain;
   if (!options.calibrate) made_from["calibrate"] = "no";
+  if (!options.draw.empty()) made_from["draw"] = "yes";
   TextOutput output(batch, range, table.header(), predictor.files(), std::move(made_from));
   if (output.done()) return output.exit_code();
   std::optional<TrainingMolecules> training;

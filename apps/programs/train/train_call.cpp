@@ -48,7 +48,9 @@ const std::map<std::string, std::string> kAdvancedGroups{{"Data", "Data: further
                                                          {"Training", "Training: optimiser, evaluation and output"}};
 
 /// Adds one listed option, which stores its value in `value`. `group`: its group in the help, "" = hidden.
-void add_option(CLI::App& app, const TrainOption& option, OptionValue& value, const std::string& group) {
+/// `default_on`: the option is a flag that is set by default.
+void add_option(CLI::App& app, const TrainOption& option, OptionValue& value, const std::string& group,
+                bool default_on) {
   const OptionField& field = option.field;
   const std::string name = option.key();
   std::visit(
@@ -56,7 +58,7 @@ void add_option(CLI::App& app, const TrainOption& option, OptionValue& value, co
         using T = std::decay_t<decltype(to)>;
         CLI::Option* added = nullptr;
         if constexpr (std::is_same_v<T, bool>) {
-          added = app.add_flag(to ? option.flags + ",!--no-" + name : option.flags, to, option.help);
+          added = app.add_flag(to || default_on ? option.flags + ",!--no-" + name : option.flags, to, option.help);
         } else {
           if (field.is_switch) {
             added = app.add_flag("--" + name + "{on},--no-" + name + "{off}", to, option.help);
@@ -85,10 +87,13 @@ class CallReader {
     }
     CLI::App& app = line_.app();
     std::vector<bool> added(options_.size());
+    TrainOptions defaults = program.base;
+    const std::vector<TrainOption> by_default = list_options(defaults);
     const auto add = [&](std::size_t k, bool basic) {
       const TrainOption& option = options_[k];
       const std::string group = basic ? option.group : kAdvancedGroups.at(option.group);
-      add_option(app, option, values_[k], program.hidden.contains(option.key()) ? "" : group);
+      add_option(app, option, values_[k], program.hidden.contains(option.key()) ? "" : group,
+                 by_default[k].field.get() == OptionValue(true));
       added[k] = true;
     };
     for (const char* key : kBasicOptions) {
@@ -208,12 +213,19 @@ TrainOptions base_of_new_run(const TrainProgram& program, const std::string& con
   return recipe_name.empty() ? program.base : recipe(recipe_name).options;
 }
 
+/// Whether the options are those of a config.toml of a run, which contains all values in use.
+bool is_resolved(const TrainOptions& base) { return base.training.ensemble_size && base.training.patience; }
+
 TrainOptions options_of_new_run(const TrainProgram& program, const std::vector<std::string>& arguments,
                                 const std::string& config) {
   const std::string recipe_name = recipe_of_new_run(program, arguments);
   const TrainOptions base = base_of_new_run(program, config, recipe_name);
   CallReader reader(program, base);
   TrainOptions options = reader.read(arguments).options;
+  if (reader.line().named("--quality") && is_resolved(base) && options.training.quality != base.training.quality)
+    throw UsageError(
+        "--quality has no effect, because the config.toml of a run contains the settings of its quality level; set "
+        "--epochs, --from, --baselines, --blend, --ensemble-size or --member-splits");
   options.model.recipe = recipe_name;
   resolve_length(options.training, base.training, reader.line());
   return options;

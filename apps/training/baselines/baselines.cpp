@@ -121,7 +121,7 @@ Baselines make_baselines(const FeatureRows& rows, const MoleculeSet& set, const 
   fit.progress = progress_of(work);
   FittedTrees fitted = fit_trees(rows, set, tree_molecules, split.valid, fit);
   baselines.trees = std::move(fitted.trees);
-  baselines.rounds = std::move(fitted.rounds);
+  baselines.tree_sizes = std::move(fitted.sizes);
   for (std::size_t p = 0; p < parts.size(); ++p)
     baselines.of_trees[p] = tree_predictions(*baselines.trees, rows, *parts[p], options.threads);
   return baselines;
@@ -155,7 +155,7 @@ Trees refit_trees(const Baselines& baselines, const FeatureRows& rows, const Mol
                   const std::vector<std::int64_t>& molecules, const BaselineOptions& options) {
   const WorkInProgress work(options.control, kTreesWork, "rounds", 0);
   TreeFitOptions fit = tree_options(options);
-  fit.exact_rounds = baselines.rounds;
+  fit.sizes = baselines.tree_sizes;
   fit.progress = progress_of(work);
   return fit_trees(rows, set, sample(molecules, max_tree_rows(set), options.seed), {}, fit).trees;
 }

@@ -9,6 +9,7 @@
 #include "apps/scoring/gaussian_process.hpp"
 #include "apps/scoring/trees.hpp"
 #include "apps/training/baselines/feature_rows.hpp"
+#include "apps/training/baselines/tree_fit.hpp"
 #include "apps/training/loop/run_control.hpp"
 #include "datasets/store/molecule_set.hpp"
 
@@ -20,7 +21,7 @@ struct Baselines {
   std::array<std::vector<double>, 3> nearest, of_trees, of_process;
   std::array<std::vector<double>, 3> difficulty;  ///< [n, outputs] ProcessPredictor::predict(); only for valid
   std::optional<Trees> trees;
-  std::vector<int> rounds;  ///< FittedTrees::rounds
+  std::vector<BoosterSize> tree_sizes;  ///< FittedTrees::sizes
   std::optional<GaussianProcess> process;
   std::vector<std::string> notes;  ///< reasons for leaving a baseline out, and sample sizes
 };
@@ -50,7 +51,7 @@ struct BaselineSeconds {
 BaselineSeconds seconds_to_make_baselines(const FeatureRows& rows, const MoleculeSet& set, const Split& split,
                                           const BaselineOptions& options);
 
-/// Trains the trees again on `molecules`, with the same numbers of rounds.
+/// Trains the trees again on `molecules`, of the same kinds and with the same numbers of rounds.
 Trees refit_trees(const Baselines& baselines, const FeatureRows& rows, const MoleculeSet& set,
                   const std::vector<std::int64_t>& molecules, const BaselineOptions& options);
 

@@ -16,9 +16,8 @@
 namespace molgraph {
 namespace {
 
-/// A binary target with fewer labels gets a forest of kForestTrees trees, which is better than boosting there. Training
-/// and validation labels both count, so that trees of the second fit (exact_rounds), which is trained on the validation
-/// set too, are of the same kind.
+/// A binary target with fewer labels in the training and validation sets gets a forest of kForestTrees trees, which is
+/// better than boosting there.
 constexpr std::size_t kForestRows = 5000, kForestTrees = 500;
 
 /// Numbers of trees, rows and rounds for estimating the duration of a fit. Regression needs 550 to 600 rounds on ESOL
@@ -164,7 +163,7 @@ BoosterOptions forest_options(BoosterOptions options, std::size_t width, std::si
 /// The trees of one booster.
 struct Boosted {
   std::vector<std::vector<std::vector<TreeNode>>> trees;  ///< [outputs][trees][nodes]
-  int rounds = 0;
+  BoosterSize size;
 };
 
 /// Returns the maximum number of rounds. `exact` = fixed number; 0 = early stopping.
@@ -194,7 +193,7 @@ Boosted boost(const FeatureRows& rows, const TargetRows& t, const BoosterOptions
       break;
     }
   }
-  return {booster.trees(best_rounds), best_rounds};
+  return {booster.trees(best_rounds), {best_rounds, options.forest > 1}};
 }
 
 /// Returns the number of boosters per target.
@@ -202,10 +201,14 @@ std::size_t copies_of(std::size_t targets, const TreeFitOptions& options) {
   return static_cast<std::size_t>(std::max(1, options.copies / static_cast<int>(targets)));
 }
 
-/// Returns the options of one booster, without the seed: a forest for binary targets with few labels.
-BoosterOptions booster_options(const FeatureRows& rows, const TargetRows& t, std::size_t copies) {
-  if (t.options.kind != TaskKind::binary || t.train.rows.size() + t.valid.rows.size() >= kForestRows) return t.options;
-  return forest_options(t.options, columns_in_use(rows, t.train.rows), kForestTrees / copies);
+/// Whether the target gets a forest if its kind of trees is not fixed.
+bool gets_forest(const TargetRows& t) {
+  return t.options.kind == TaskKind::binary && t.train.rows.size() + t.valid.rows.size() < kForestRows;
+}
+
+/// Returns the options of one booster, without the seed.
+BoosterOptions booster_options(const FeatureRows& rows, const TargetRows& t, std::size_t copies, bool forest) {
+  return forest ? forest_options(t.options, columns_in_use(rows, t.train.rows), kForestTrees / copies) : t.options;
 }
 
 void append(const std::vector<TreeNode>& nodes, Trees& trees) {
@@ -236,14 +239,14 @@ FittedTrees fit_trees(const FeatureRows& rows, const MoleculeSet& set, const std
   parallel_for(std::ssize(fitted), 1, options.threads, [&](std::int64_t begin, std::int64_t) {
     const auto job = static_cast<std::size_t>(begin);
     const TargetRows& t = targets[job / copies];
-    const int exact = options.exact_rounds.empty() ? 0 : options.exact_rounds[job];
+    const BoosterSize exact = options.sizes.empty() ? BoosterSize{0, gets_forest(t)} : options.sizes[job];
     std::int64_t round = 0, reported = 0;  // a booster counts as options.rounds, whatever its number of rounds
-    if (!t.constant && (exact > 0 || options.exact_rounds.empty())) {
-      BoosterOptions one = booster_options(rows, t, copies);
+    if (!t.constant && (exact.rounds > 0 || options.sizes.empty())) {
+      BoosterOptions one = booster_options(rows, t, copies, exact.forest);
       one.seed = options.seed * copies + job % copies;
-      fitted[job] = boost(rows, t, one, options, exact, [&] {
+      fitted[job] = boost(rows, t, one, options, exact.rounds, [&] {
         if (options.throw_if_stopped) options.throw_if_stopped();
-        const std::int64_t counted = round++ * options.rounds / max_rounds(t, one, options, exact);
+        const std::int64_t counted = round++ * options.rounds / max_rounds(t, one, options, exact.rounds);
         advance(counted - std::exchange(reported, counted));
       });
     }
@@ -252,7 +255,7 @@ FittedTrees fit_trees(const FeatureRows& rows, const MoleculeSet& set, const std
   FittedTrees all{
       .trees = {.descriptors = rows.descriptors, .columns = rows.columns, .targets = blend_targets(set.task)}};
   Trees& trees = all.trees;
-  for (const Boosted& one : fitted) all.rounds.push_back(one.rounds);
+  for (const Boosted& one : fitted) all.sizes.push_back(one.size);
   for (std::size_t t = 0; t < count; ++t) {
     const TargetRows& target = targets[t];
     for (std::size_t c = 0; c < target.base.size(); ++c) {
@@ -260,7 +263,7 @@ FittedTrees fit_trees(const FeatureRows& rows, const MoleculeSet& set, const std
       trees.scale.push_back(target.scale / static_cast<double>(copies));  // for the mean of the copies
       for (std::size_t copy = 0; copy < copies; ++copy) {
         const Boosted& one = fitted[t * copies + copy];
-        if (one.rounds == 0) continue;  // no trees
+        if (one.size.rounds == 0) continue;  // no trees
         for (const std::vector<TreeNode>& nodes : one.trees[c]) append(nodes, trees);
       }
       trees.output_offset.push_back(static_cast<std::int64_t>(trees.tree_offset.size()) - 1);
@@ -277,7 +280,7 @@ double seconds_to_fit_trees(const FeatureRows& rows, const MoleculeSet& set, con
     const std::vector<std::int64_t> some = sample(train, kMeasuredRows, options.seed);
     const TargetRows t = target_rows(set, some, sample(valid, kMeasuredRows, options.seed), target);
     if (t.constant) continue;
-    BoosterOptions one = booster_options(rows, all, copies);
+    BoosterOptions one = booster_options(rows, all, copies, gets_forest(all));
     const int forest = one.forest;
     const double typical = std::min<double>(kTypicalRounds, max_rounds(all, one, options, 0));
     const auto seconds_of = [&](int trees) {

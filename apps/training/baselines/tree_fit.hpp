@@ -12,11 +12,18 @@
 
 namespace molgraph {
 
+/// Kind and size of a booster.
+struct BoosterSize {
+  int rounds = 0;       ///< 1 for a forest
+  bool forest = false;  ///< a random forest
+  bool operator==(const BoosterSize&) const = default;
+};
+
 struct TreeFitOptions {
   int rounds = 600;                ///< maximum number of boosting rounds
   int patience = 60;               ///< rounds without improvement of the validation loss
   int rounds_without_valid = 250;  ///< if a target has no validation labels
-  std::vector<int> exact_rounds;   ///< fixed numbers, as in FittedTrees::rounds; empty = as above
+  std::vector<BoosterSize> sizes;  ///< as in FittedTrees::sizes, without early stopping; empty = as above
   int copies = 4;  ///< boosters per target with different seeds, which are averaged; fewer with several targets
   std::uint64_t seed = 0;
   int threads = 0;                         ///< 0 = all usable cores; the result does not depend on it
@@ -27,7 +34,7 @@ struct TreeFitOptions {
 
 struct FittedTrees {
   Trees trees;
-  std::vector<int> rounds;  ///< [targets * copies] number of rounds of each booster
+  std::vector<BoosterSize> sizes;  ///< [targets * copies]
 };
 
 /// Trains the trees. `rows` are those of all molecules of the set; `train` and `valid` are indices into them. Missing

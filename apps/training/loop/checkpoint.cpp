@@ -67,8 +67,11 @@ TrainerState read_checkpoint(const std::string& path, const std::string& identit
   if (stored_identity == file.metadata.end() || stored_state == file.metadata.end()) {
     throw FileError(path + ": not a checkpoint of molgraph-train");
   }
-  if (stored_identity->second != identity) {
-    throw FileError(path + ": belongs to a run with other options or other data; --resume requires the original ones");
+  const std::string& stored = stored_identity->second;
+  if (stored != identity && stored != identity.substr(0, identity.rfind(kContentsLine))) {
+    throw FileError(path +
+                    ": belongs to a run with other options, other data or another split; --resume requires the "
+                    "original ones");
   }
   TrainerState state;
   try {

@@ -32,12 +32,15 @@ using NamedTensors = std::vector<std::pair<std::string, torch::Tensor>>;
 std::string to_text(const TrainerState& state);
 TrainerState state_from_text(const std::string& text);
 
+/// Begins the last line of an identity: the hash of the molecules and labels. Version 0.1.0 did not write this line.
+inline constexpr const char* kContentsLine = "\n# contents ";
+
 /// Writes a checkpoint atomically. `tensors` are weights, averages and the optimiser's moments under distinct names.
 void write_checkpoint(const std::string& path, const std::string& identity, const TrainerState& state,
                       const NamedTensors& tensors);
 
 /// Reads a checkpoint into `tensors`, which must have the file's names and shapes. Throws FileError if the file is
-/// damaged or has a different identity.
+/// damaged or has a different identity. A checkpoint of version 0.1.0 may lack the last line of the identity.
 TrainerState read_checkpoint(const std::string& path, const std::string& identity, const NamedTensors& tensors);
 
 /// Returns the counters only, or nullopt if the file does not exist or is not a checkpoint.

@@ -243,9 +243,10 @@ bool has_effect(const Calibration& calibration) {
   });
 }
 
-std::vector<std::string> calibration_notes(const Calibration& calibration, bool inner_folds) {
+std::vector<std::string> calibration_notes(const Calibration& calibration, bool inner_folds, bool classes) {
   std::vector<std::string> few, temperatures, unscaled, intervals, notes;
   for (const TargetCalibration& target : calibration.targets) {
+    if (target.kind != TaskKind::regression && !classes) continue;
     if (target.labels < kMinCalibrationLabels) few.push_back(target.name + " (" + std::to_string(target.labels) + ")");
     else if (target.kind == TaskKind::regression) intervals.push_back(target.name);
     else if (target.temperature == 1) unscaled.push_back(target.name);

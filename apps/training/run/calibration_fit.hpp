@@ -35,8 +35,8 @@ Calibration fit_calibration(const Task& task, CalibrationPart part, const std::v
 /// Returns true if any target has an interval or a temperature other than 1.
 bool has_effect(const Calibration& calibration);
 /// Returns log lines: which targets have intervals and temperatures, and which have too few labels. `inner_folds`:
-/// --out-of-fold would be possible.
-std::vector<std::string> calibration_notes(const Calibration& calibration, bool inner_folds);
+/// --out-of-fold would be possible. `classes`: include class targets.
+std::vector<std::string> calibration_notes(const Calibration& calibration, bool inner_folds, bool classes = true);
 
 /// Evaluates the calibration on `rows` that it was not fitted to. Returns values by name, each the mean over the
 /// targets that have it: "coverage-90" and "width-90" of the intervals at kReportedLevel (width in the target's unit);

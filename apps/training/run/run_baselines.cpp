@@ -259,7 +259,7 @@ Baselines RunBaselines::make(const LoadedData& data, const Split& split,
   Baselines& last = of_splits.back();
   if (trees) result.trees = std::move(last.trees);
   if (process) result.process = std::move(last.process);
-  result.rounds = std::move(last.rounds);
+  result.tree_sizes = std::move(last.tree_sizes);
   result.notes = std::move(last.notes);
   return result;
 }

@@ -57,11 +57,12 @@ RunCalibration RunCalibration::of_split(const LoadedData& data, const Split& spl
           : fit_calibration(set.task, data.inner.empty() ? CalibrationPart::valid : CalibrationPart::inner_folds,
                             {rows_of(split.valid, predictions.parts[1], difficulty.valid)}, !pooled);
   calibration.members = members;
-  if (pooled && !has_calibration_set && set.task.kind != TaskKind::regression)
+  const bool without_temperatures = pooled && !has_calibration_set;
+  result.notes_ = calibration_notes(calibration, data.may_have_inner_folds, !without_temperatures);
+  if (without_temperatures && set.task.kind != TaskKind::regression)
     result.notes_.emplace_back(
         "Probabilities are not calibrated: each validation molecule is predicted by one model, but the run predicts "
         "the mean over models (--calibration-size sets molecules aside to calibrate this mean)");
-  else result.notes_ = calibration_notes(calibration, data.may_have_inner_folds);
   const auto outputs = static_cast<std::size_t>(set.task.num_outputs());
   predictions.for_each_row(outputs, [&](double* row) { apply_temperatures(calibration, row); });
   result.calibration_ = std::move(calibration);

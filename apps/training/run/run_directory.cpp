@@ -44,6 +44,10 @@ std::vector<std::size_t> with_intervals(const Task& task, const std::optional<In
 
 }  // namespace
 
+bool RunDirectory::is_begun() const {
+  return std::filesystem::exists(last()) || std::filesystem::exists(RunDirectory{folder + "/model_0"}.last());
+}
+
 std::vector<std::string> RunDirectory::files() const {
   std::vector<std::string> all{config(),
                                model(),

@@ -5,9 +5,8 @@
 #include "apps/scoring/architectures.hpp"
 #include "apps/training/run/pretraining.hpp"
 #include "apps/training/run/quality.hpp"
-#include "apps/training/run/run_baselines.hpp"
+#include "apps/training/run/run_identity.hpp"
 #include "apps/training/run/shipped_weights.hpp"
-#include "apps/training/run/warm_start.hpp"
 #include "attention/spec/terms.hpp"
 #include "datasets/system/readable.hpp"
 #include "datasets/system/text.hpp"
@@ -201,16 +200,21 @@ std::int64_t automatic_epochs(Quality quality, bool computed, bool has_valid, bo
 }
 
 /// Resolves epochs, steps, warm-up (1/`warmup_divisor` of all steps) and patience. `count`: training molecules.
-void resolve_schedule(TrainingSettings& t, const TrainingDefaults& defaults, std::int64_t count, bool has_valid,
-                      bool only_classes, std::int64_t warmup_divisor) {
+void resolve_schedule(TrainingSettings& t, const NamedFlags& named, const TrainingDefaults& defaults,
+                      std::int64_t count, bool has_valid, bool only_classes, std::int64_t warmup_divisor) {
   if (!t.batch_size) t.batch_size = defaults.batch_size > 0 ? defaults.batch_size : batch_size_for(count);
   const std::int64_t batch = *t.batch_size, per_epoch = (count + batch - 1) / batch;
   const bool automatic = !t.epochs && !t.steps;
   if (automatic && defaults.steps > 0) t.steps = defaults.steps / (t.quality == Quality::fast ? kFastShare : 1);
   else if (automatic) t.epochs = automatic_epochs(t.quality, defaults.computed, has_valid, only_classes);
   if (t.epochs && t.steps && (*t.steps + per_epoch - 1) / per_epoch != *t.epochs) {
-    throw UsageError("give either --epochs or --steps: " + std::to_string(*t.steps) + " steps of " +
-                     std::to_string(batch) + " molecules are not " + std::to_string(*t.epochs) + " epochs");
+    if (named.contains("epochs") || named.contains("steps"))
+      throw UsageError("give either --epochs or --steps: " + std::to_string(*t.steps) + " steps of " +
+                       std::to_string(batch) + " molecules are not " + std::to_string(*t.epochs) + " epochs");
+    // Both are from the config.toml of a run with other data.
+    const std::int64_t in_run = *t.steps;
+    t.steps = *t.epochs * per_epoch;
+    if (t.warmup_steps && !named.contains("warmup-steps")) *t.warmup_steps = *t.warmup_steps * *t.steps / in_run;
   }
   if (!t.steps) t.steps = *t.epochs * per_epoch;
   const std::int64_t steps = *t.steps;
@@ -231,7 +235,8 @@ void resolve_schedule(TrainingSettings& t, const TrainingDefaults& defaults, std
   if (!has_valid) t.patience = 0;
 }
 
-void resolve_training(TrainingSettings& t, const LoadedData& data, const Split& split, bool pretraining) {
+void resolve_training(TrainingSettings& t, const NamedFlags& named, const LoadedData& data, const Split& split,
+                      bool pretraining) {
   const TaskKind kind = data.set.task.kind;
   const auto count = static_cast<std::int64_t>(split.train.size());
   if (count == 0) throw DataError("the training set is empty: it has no usable molecule");
@@ -239,15 +244,9 @@ void resolve_training(TrainingSettings& t, const LoadedData& data, const Split& 
   check_loss(*t.loss, kind);
   if (!t.metric) t.metric = data.metric.empty() ? default_metric(kind) : metric_from_string(data.metric);
   if (!pretraining || *t.metric != Metric::loss) check_metric(*t.metric, kind);
-  resolve_schedule(t, data.training, count, !split.valid.empty(), !data.set.task.has(TaskKind::regression),
+  if (pretraining && t.steps && !named.contains("epochs")) t.epochs.reset();
+  resolve_schedule(t, named, data.training, count, !split.valid.empty(), !data.set.task.has(TaskKind::regression),
                    pretraining ? kPretrainingWarmup : kWarmup);
-}
-
-/// Identity of a training run. A checkpoint with other options or data cannot be resumed.
-std::string identity_of(const TrainOptions& o, const LoadedData& data, const Split& split) {
-  return to_identity(o) + "# molecules " + std::to_string(data.set.size()) + ", training " +
-         std::to_string(split.train.size()) + ", source " + data.set.source.sha256 + ", featuriser " +
-         data.set.featurizer.hash() + list_of(data.set.task.logarithmic_names(), kMaxTargets);
 }
 
 /// Trainer options for `split` from fully resolved options.
@@ -352,7 +351,7 @@ ResolvedRun resolve(const TrainOptions& requested, const LoadedData& data, const
     const auto count = static_cast<std::int64_t>(data.split.train.size());
     t.steps = default_steps(count, t.batch_size.value_or(batch_size_for(count)));
   }
-  resolve_training(t, data, data.split, pretraining);
+  resolve_training(t, named, data, data.split, pretraining);
   resolve_quality(run.options, data);
   run.trainer = trainer_options(run.options, data, data.split);
   return run;
@@ -365,7 +364,7 @@ ResolvedRun for_fold(const ResolvedRun& run, const LoadedData& data, const Split
   TrainingSettings& t = fold.options.training;
   t.steps.reset();
   if (t.warmup_epochs) t.warmup_steps.reset();
-  resolve_training(t, data, split, false);
+  resolve_training(t, {}, data, split, false);
   fold.trainer = trainer_options(fold.options, data, split);
   return fold;
 }

@@ -1,6 +1,7 @@
 #include "apps/training/run/run_report.hpp"
 
 #include <chrono>
+#include <cmath>
 #include <exception>
 #include <filesystem>
 
@@ -29,6 +30,20 @@ MethodResults results_of(const std::string& name, const TrainRun& run, const Res
   return results;
 }
 
+/// Removes the means of other methods that are not defined for the same targets as the run's, because means over
+/// different targets cannot be compared.
+void keep_comparable_means(std::vector<MethodResults>& methods) {
+  for (std::size_t k = 1; k < methods.size(); ++k)
+    for (std::size_t p = 0; p < kParts; ++p) {
+      const std::optional<Measured>& own = methods.front().parts[p];
+      std::optional<Measured>& other = methods[k].parts[p];
+      for (std::size_t m = 0; own && other && m < kMeasures; ++m)
+        for (std::size_t t = 0; t < own->targets.size(); ++t)
+          if (std::isnan(own->targets[t][m].value) != std::isnan(other->targets[t][m].value))
+            other->mean[m] = no_estimates()[m];
+    }
+}
+
 ReportRecord record_of(const TrainRun& run, const ResolvedRun& resolved, const LoadedData& data, const Split& split,
                        const SplitReportInputs& inputs) {
   ReportRecord record{.members = inputs.members, .recipe = inputs.recipe, .censored = data.censored};
@@ -40,6 +55,7 @@ ReportRecord record_of(const TrainRun& run, const ResolvedRun& resolved, const L
   record.methods.push_back(results_of("mean predictor", run, resolved, data, split, mean));
   for (const ComparedMethod& method : inputs.compared)
     record.methods.push_back(results_of(method.name, run, resolved, data, split, method.predictions));
+  keep_comparable_means(record.methods);
   record.valid.difficulty = inputs.difficulty.valid;
   record.test.difficulty = inputs.difficulty.test;
   add_similarities(data.set, split, resolved.options.training.seed, run.threads, record);

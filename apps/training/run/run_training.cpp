@@ -167,7 +167,7 @@ SplitResult train_split(const TrainRun& run, const ResolvedRun& resolved, Loaded
   if (first) {
     fs::create_directories(folder);
     announce_members(run, folder, members);
-    write_splits(directory.splits(), data.set, base_split);
+    if (!run.resume || !directory.is_begun()) write_splits(directory.splits(), data.set, base_split);
   }
   std::vector<AllPredictions> models;
   LearnedLabels labels(resolved, data, base_split);
@@ -178,7 +178,8 @@ SplitResult train_split(const TrainRun& run, const ResolvedRun& resolved, Loaded
     const Split& member_split = member_splits.empty() ? base_split : member_splits[static_cast<std::size_t>(m)];
     if (!member_splits.empty() && first) {
       fs::create_directories(member_folder);
-      write_splits(RunDirectory{member_folder}.splits(), data.set, member_split);
+      if (const RunDirectory own{member_folder}; !run.resume || !own.is_begun())
+        write_splits(own.splits(), data.set, member_split);
     }
     const ResolvedRun member = member_splits.empty() ? resolved : for_fold(resolved, data, member_split);
     models.push_back(
@@ -370,8 +371,7 @@ void run_training(const TrainRun& requested) {
   const ResolvedRun resolved = resolve(run.options, data, start ? &start->config : nullptr, run.named);
   check_feasible(run, resolved);
   if (const std::string warning = check_calibration_size(data); !warning.empty()) run.control.warn(warning);
-  if (run.processes->first()) {
-    const RunDirectory directory{run.folder};
+  if (const RunDirectory directory{run.folder}; run.processes->first() && !(run.resume && directory.is_begun())) {
     write_file_atomically(directory.config(), std::string(kConfigHeading) + "\n" + to_toml(resolved.options));
     write_rejected(directory.rejected(), data.set);
     write_duplicates(directory.duplicates(), data.repeated, is_pretraining(run.options) ? Task{} : data.set.task);

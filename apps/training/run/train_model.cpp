@@ -99,7 +99,9 @@ TrainerResult train_all_targets(const TrainRun& run, const ResolvedRun& resolved
   ResolvedRun extended = resolved;
   extended.model.task = all.task;
   const TrainingSettings& t = resolved.options.training;
-  extended.trainer.loss = Losses(data.set.task.has(TaskKind::regression) ? *t.loss : Loss::l1, all.task);
+  // L1 is for numeric auxiliary targets of binary targets.
+  const bool same_kinds = data.set.task.has(TaskKind::regression) == all.task.has(TaskKind::regression);
+  extended.trainer.loss = Losses(same_kinds ? *t.loss : Loss::l1, all.task);
   WeightOptions weights{t.task_weights, t.balance_tasks, t.balance_classes};
   weights.tasks.resize(data.set.task.names.size(), 1);
   weights.tasks.resize(all.task.names.size(), kAuxiliaryWeight);

@@ -37,6 +37,16 @@ MetricResult measure(Metric metric, const LoadedData& data, const Split& split, 
   return result;
 }
 
+/// The value of another method; NaN if it is not defined for the same targets as the model's, because means over
+/// different targets cannot be compared.
+double comparable_value(const MetricResult& other, const MetricResult& model) {
+  return std::ranges::equal(
+             other.per_target, model.per_target, {}, [](double v) { return std::isnan(v); },
+             [](double v) { return std::isnan(v); })
+             ? other.value
+             : kNaN;
+}
+
 /// Metric of the mean predictor, which always predicts the training mean, for classes their frequencies.
 MetricResult mean_predictor(const LoadedData& data, const Split& split, const TrainOptions& options, Metric metric,
                             const std::vector<std::int64_t>& part) {
@@ -145,11 +155,11 @@ double relative_error(const MetricResult& result, const MetricResult& mean_predi
 /// Warning that lists the methods that are better than the model; "" if there are none. Errors of several targets are
 /// compared as relative_error().
 std::string better_methods(Metric metric, const ValidationResults& valid, bool blended) {
-  const auto labelled =
-      std::ranges::count_if(valid.mean_predictor.per_target, [](double error) { return !std::isnan(error); });
+  if (valid.others.empty()) return {};  // no baselines
+  const auto labelled = std::ranges::count_if(valid.model.per_target, [](double error) { return !std::isnan(error); });
   const bool relative = (metric == Metric::mae || metric == Metric::rmse) && labelled > 1;
   const auto value_of = [&](const MetricResult& result) {
-    return relative ? relative_error(result, valid.mean_predictor) : result.value;
+    return relative ? relative_error(result, valid.mean_predictor) : comparable_value(result, valid.model);
   };
   const double own = value_of(valid.model);
   std::vector<std::string> better;
@@ -176,8 +186,11 @@ std::array<double, 3> baseline_of(const LoadedData& data, const Split& split, co
   values.fill(std::numeric_limits<double>::quiet_NaN());
   for (std::size_t p = 0; p < 3; ++p) {
     const auto& part = *parts_of(split)[p];
-    if (!part.empty() && is_measured(data, p))
-      values[p] = mean_predictor(data, split, options, *options.training.metric, part).value;
+    if (part.empty() || !is_measured(data, p)) continue;
+    const Metric metric = *options.training.metric;
+    const std::vector<double> zeros(part.size() * static_cast<std::size_t>(data.set.task.num_outputs()));
+    values[p] = comparable_value(mean_predictor(data, split, options, metric, part),
+                                 measure(metric, data, split, options, zeros, targets_of(data.set, part)));
   }
   return values;
 }
@@ -221,23 +234,25 @@ Report report_results(const LoadedData& data, const Split& split, const TrainOpt
                          cell_of(result.value).c_str(), reason.c_str());
       if (has_baselines) {
         const MetricResult mean = mean_predictor(data, split, options, m, part);
-        report.csv += "," + cell_of(mean.value);
+        report.csv += "," + cell_of(comparable_value(mean, result));
         if (m == chosen && p == 1) valid.mean_predictor = mean;
       }
       for (std::size_t r = 0; r < compared.size(); ++r) {
         const MetricResult other = measure(m, data, split, options, compared[r].predictions[p], targets);
-        report.csv += "," + cell_of(other.value);
+        const double value = comparable_value(other, result);
+        report.csv += "," + cell_of(value);
         if (m != chosen) continue;
-        report.baselines[r].second[p] = other.value;
-        columns[metrics.size() + 1 + r].push_back(other.value);
+        report.baselines[r].second[p] = value;
+        columns[metrics.size() + 1 + r].push_back(value);
         if (p == 1 && !compared[r].is_component) valid.others.emplace_back(compared[r].name, other);
       }
       report.csv += "\n";
       notes += skipped_note(names[p], m, result);
+      if (m == chosen && with_mean)
+        columns[metrics.size()].push_back(comparable_value(mean_predictor(data, split, options, chosen, part), result));
       if (m == chosen) report.reached[p] = result.value;
       if (m == chosen && p == 1) valid.model = result;
     }
-    if (with_mean) columns[metrics.size()].push_back(mean_predictor(data, split, options, chosen, part).value);
     const std::vector<KindQuality> kinds = quality_by_kind(data.set, predictions[p], targets);
     for (std::size_t k = 0; k < kinds.size(); ++k) {
       columns[headings.size() - kinds.size() + k].push_back(kinds[k].value);

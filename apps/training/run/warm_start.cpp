@@ -62,11 +62,16 @@ std::vector<std::string> leak_warnings(const std::string& from, const Task& star
                                        int threads) {
   namespace fs = std::filesystem;
   std::error_code error;
-  const fs::path folder = fs::is_directory(from, error) ? fs::path(from) : fs::path(from).parent_path();
+  const fs::path given = fs::is_directory(from, error) ? fs::path(from) : fs::path(from).parent_path();
+  // An ensemble has its record, and without member splits also its split, only in the folder of the ensemble.
+  const fs::path own = real_folder_of((given / kRunRecord).string());
+  const auto folder_with = [&](const char* name) {
+    return is_member(own.filename().string()) && !fs::exists(own / name, error) ? own.parent_path() : own;
+  };
   std::vector<std::string> known_targets = start.names;
   bool refit = false;
   try {
-    if (const std::optional<RunRecord> record = read_run_record(folder.string())) {
+    if (const std::optional<RunRecord> record = read_run_record(folder_with(kRunRecord).string())) {
       known_targets.insert(known_targets.end(), record->auxiliary_targets.begin(), record->auxiliary_targets.end());
       refit = record->refit;
     }
@@ -75,7 +80,7 @@ std::vector<std::string> leak_warnings(const std::string& from, const Task& star
   const auto is_shared = [&](const std::string& name) {
     return std::ranges::find(known_targets, name) != known_targets.end();
   };
-  const std::string path = RunDirectory{folder.string()}.splits();
+  const std::string path = RunDirectory{folder_with("splits.csv").string()}.splits();
   if (std::ranges::none_of(data.set.task.names, is_shared) || !fs::is_regular_file(path, error)) return {};
   KnownMolecules known;
   try {
