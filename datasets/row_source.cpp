@@ -166,8 +166,8 @@ void RowSource::scan_table(std::size_t table, std::vector<ColumnStats>& stats) {
   // Another table may have a different column order. -1 is an error if the column becomes a target.
   std::vector<int>& positions = target_columns_.emplace_back();
   for (ColumnStats& column : stats) {
-    column.by_semicolons = column.by_semicolons || reader.delimiter() == ';';
     const int position = names.find(column.name);
+    if (position >= 0 && reader.delimiter() == ';') column.by_semicolons = true;
     const bool is_reserved =
         position == reader.smiles_column() || position == reader.id_column() || position == part_column;
     positions.push_back(options_.corpus && is_reserved ? -1

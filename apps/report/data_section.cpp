@@ -41,7 +41,9 @@ std::string shared_text(const ReportFacts& facts) {
 }
 
 std::string repeated_text(const ReportFacts& facts) {
-  if (facts.repeated_molecules == 0) return facts.is_stripped() ? "not recorded" : "none";
+  // splits.csv, from which the sizes are read, is also removed by --strip.
+  const bool stripped = facts.is_stripped() && facts.parts == std::array<std::int64_t, kParts>{};
+  if (facts.repeated_molecules == 0) return stripped ? "not recorded" : "none";
   return counted(facts.repeated_molecules, "molecule occurs", "molecules occur") + " in " +
          with_thousands(facts.repeated_rows) + " rows (duplicates.csv)";
 }

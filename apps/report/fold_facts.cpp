@@ -72,7 +72,15 @@ std::optional<MethodResults> mean_method(const std::vector<ReportFacts>& folds, 
     std::vector<const Measured*> parts;
     for (const MethodResults* fold : all)
       if (fold->parts[p]) parts.push_back(&*fold->parts[p]);
-    if (!parts.empty()) mean.parts[p] = mean_of(parts);
+    if (parts.empty()) continue;
+    mean.parts[p] = mean_of(parts);
+    // A mean over fewer folds than that of the run cannot be compared with it.
+    for (std::size_t k = 0; k < folds.size(); ++k) {
+      const std::optional<Measured>&own = folds[k].methods.front().parts[p], &other = all[k]->parts[p];
+      for (std::size_t m = 0; own && other && m < kMeasures; ++m)
+        if (std::isnan(other->mean[m].value) && !std::isnan(own->mean[m].value))
+          mean.parts[p]->mean[m] = no_estimates()[m];
+    }
   }
   return mean;
 }

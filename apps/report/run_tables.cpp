@@ -153,14 +153,18 @@ std::array<std::int64_t, kParts + 1> read_part_sizes(const std::string& path) {
 }
 
 std::vector<bool> read_in_train(const std::string& path, const PartRows& rows) {
-  std::set<std::pair<std::string, std::string>> train;
+  std::set<std::pair<std::string, std::string>> train, valid;  // may share duplicates
   std::vector<std::string> columns;
   read_table(path, columns, [&](const std::vector<std::string>& cells) {
-    if (cells.back() == kPartNames[0])
-      train.emplace(cells[column_of(columns, "id", path)], cells[column_of(columns, "smiles", path)]);
+    if (cells.back() == kPartNames[0] || cells.back() == kPartNames[1])
+      (cells.back() == kPartNames[0] ? train : valid)
+          .emplace(cells[column_of(columns, "id", path)], cells[column_of(columns, "smiles", path)]);
   });
   std::vector<bool> in_train;
-  for (std::size_t i = 0; i < rows.size(); ++i) in_train.push_back(train.contains({rows.id[i], rows.smiles[i]}));
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::pair row(rows.id[i], rows.smiles[i]);
+    in_train.push_back(train.contains(row) && !valid.contains(row));
+  }
   if (std::ranges::find(in_train, true) == in_train.end()) in_train.clear();
   return in_train;
 }

@@ -233,7 +233,9 @@ TEST_F(RunTest, ResumeRequiresTheSameSplit) {
   EXPECT_NE(other.err.find("another split"), std::string::npos) << other.err;
   EXPECT_EQ(scratch.read("R/splits.csv"), splits);
   scratch.write("s.json", part);
+  std::filesystem::remove(scratch.path("R/splits.csv"));  // as molgraph-info --strip does
   EXPECT_EQ(run("molgraph-train -o R --resume").code, 0);
+  EXPECT_EQ(scratch.read("R/splits.csv"), splits);
 }
 
 TEST_F(RunTest, ConfigOfARunTrainsOtherDataForTheSameEpochs) {

@@ -205,14 +205,14 @@ TEST(RunOptions, NamedModelHasNoGateByDefault) {
 TEST(RunOptions, EpochsOfAConfigApplyToOtherData) {
   const LoadedData data = ten_molecules();
   TrainOptions options = own_table();
-  options.training.batch_size = 2, options.training.epochs = 20, options.training.steps = 100;
-  options.training.warmup_steps = 10;
-  const std::int64_t per_epoch = (std::ssize(data.split.train) + 1) / 2;
-  const ResolvedRun run = resolve(options, data, nullptr);
-  EXPECT_EQ(run.trainer.total_steps, 20 * per_epoch);
-  EXPECT_EQ(run.trainer.warmup_steps, 10 * 20 * per_epoch / 100);
+  TrainingSettings& t = options.training;
+  t.batch_size = 2, t.epochs = 20, t.steps = 100, t.warmup_steps = 10;
+  EXPECT_EQ(resolve(options, data, nullptr).trainer.total_steps, 20 * 4);
+  EXPECT_EQ(resolve(options, data, nullptr).trainer.warmup_steps, 2 * 4);
   EXPECT_EQ(resolve(options, data, nullptr, {"warmup-steps"}).trainer.warmup_steps, 10);
   for (const char* named : {"epochs", "steps"}) EXPECT_THROW(resolve(options, data, nullptr, {named}), UsageError);
+  t.warmup_epochs = 3;
+  EXPECT_EQ(resolve(options, data, nullptr).trainer.warmup_steps, 3 * 4);
 }
 
 TEST(RunOptions, ContradictionsAreUsageErrors) {
@@ -244,19 +244,21 @@ TEST(RunOptions, ContradictionsAreUsageErrors) {
 
 TEST(RunOptions, WarmUpStepsAndEpochsMustAgree) {
   const LoadedData data = ten_molecules();
-  const auto warmup = [&](std::optional<std::int64_t> steps, std::optional<std::int64_t> epochs) {
+  const auto warmup = [&](std::optional<std::int64_t> steps, std::optional<std::int64_t> epochs,
+                          const NamedFlags& named = {}) {
     TrainOptions options = own_table();
     options.training.epochs = 10;
     options.training.warmup_steps = steps;
     options.training.warmup_epochs = epochs;
-    const ResolvedRun run = resolve(options, data, nullptr);
+    const ResolvedRun run = resolve(options, data, nullptr, named);
     EXPECT_EQ(resolve(run.options, data, nullptr).trainer.warmup_steps, run.trainer.warmup_steps);
     return run.trainer.warmup_steps;
   };
   EXPECT_EQ(warmup({}, 3), 3);
   EXPECT_EQ(warmup(4, {}), 4);
   EXPECT_EQ(warmup(3, 3), 3) << "as in config.toml";
-  EXPECT_THROW(warmup(4, 3), UsageError);
+  EXPECT_EQ(warmup(4, 3), 3) << "config.toml of a run with other data";
+  EXPECT_THROW(warmup(4, 3, {"warmup-steps"}), UsageError);
 }
 
 TEST(RunOptions, MoreStepsThanRandomNumbersIsAnError) {

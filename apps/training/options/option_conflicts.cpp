@@ -265,9 +265,10 @@ void check_training_flags(const TrainOptions& o, const NamedFlags& named, const 
            "--urpe", "the new gate of ones would not be trained, because --freeze encoder freezes it");
   }
   reject(o.training.patience.value_or(0) > 0 && data.split.valid.empty(), "--patience", "there is no validation set");
-  if (o.data.target_descriptors != DescriptorSet::none)
-    for (const std::string flag : {"calibrate", "domain"})
-      reject(named.contains(flag), "--" + flag, "a pre-trained model stores neither errors nor training molecules");
+  if (o.data.target_descriptors != DescriptorSet::none) {
+    reject(named.contains("calibrate") && o.training.calibrate, "--calibrate", "descriptors need no intervals");
+    reject(named.contains("domain") && o.training.domain, "--domain", "a pre-trained model stores no molecules");
+  }
   reject(o.data.calibration_size > 0 && !o.training.calibrate, "--calibration-size",
          "--no-calibrate turns calibration off");
   reject(o.training.out_of_fold == Switch::on && data.inner.empty(), "--out-of-fold",

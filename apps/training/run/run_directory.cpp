@@ -44,8 +44,9 @@ std::vector<std::size_t> with_intervals(const Task& task, const std::optional<In
 
 }  // namespace
 
-bool RunDirectory::is_begun() const {
-  return std::filesystem::exists(last()) || std::filesystem::exists(RunDirectory{folder + "/model_0"}.last());
+bool RunDirectory::keeps(const std::string& path) const {
+  using std::filesystem::exists;
+  return exists(path) && (exists(last()) || exists(RunDirectory{folder + "/model_0"}.last()));
 }
 
 std::vector<std::string> RunDirectory::files() const {

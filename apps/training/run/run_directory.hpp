@@ -47,9 +47,9 @@ struct RunDirectory {
   std::string inner(std::size_t fold) const { return folder + "/inner_" + std::to_string(fold); }  ///< likewise
   std::string lock() const { return folder + "/training.lock"; }  ///< exists while a process writes to the run
   std::string log() const { return folder + "/log.txt"; }
-  /// Whether a model of the run has been trained, at least in part. --resume then requires the same data and keeps the
-  /// files that describe them.
-  bool is_begun() const;
+  /// Whether --resume keeps the file `path` of the run, which describes the options or the data: if it exists and a
+  /// model has been trained, at least in part, because the same options and data are then required.
+  bool keeps(const std::string& path) const;
   /// All of these files, including those of existing runs inside (refit, model_0, model_1, ...).
   std::vector<std::string> files() const;
 };

@@ -217,6 +217,7 @@ void resolve_schedule(TrainingSettings& t, const NamedFlags& named, const Traini
     if (t.warmup_steps && !named.contains("warmup-steps")) *t.warmup_steps = *t.warmup_steps * *t.steps / in_run;
   }
   if (!t.steps) t.steps = *t.epochs * per_epoch;
+  if (t.warmup_epochs && !named.contains("warmup-steps")) t.warmup_steps.reset();
   const std::int64_t steps = *t.steps;
   t.epochs = (steps + per_epoch - 1) / per_epoch;
   if (steps > kMaxSteps) {

@@ -167,7 +167,7 @@ SplitResult train_split(const TrainRun& run, const ResolvedRun& resolved, Loaded
   if (first) {
     fs::create_directories(folder);
     announce_members(run, folder, members);
-    if (!run.resume || !directory.is_begun()) write_splits(directory.splits(), data.set, base_split);
+    if (!run.resume || !directory.keeps(directory.splits())) write_splits(directory.splits(), data.set, base_split);
   }
   std::vector<AllPredictions> models;
   LearnedLabels labels(resolved, data, base_split);
@@ -178,7 +178,7 @@ SplitResult train_split(const TrainRun& run, const ResolvedRun& resolved, Loaded
     const Split& member_split = member_splits.empty() ? base_split : member_splits[static_cast<std::size_t>(m)];
     if (!member_splits.empty() && first) {
       fs::create_directories(member_folder);
-      if (const RunDirectory own{member_folder}; !run.resume || !own.is_begun())
+      if (const RunDirectory own{member_folder}; !run.resume || !own.keeps(own.splits()))
         write_splits(own.splits(), data.set, member_split);
     }
     const ResolvedRun member = member_splits.empty() ? resolved : for_fold(resolved, data, member_split);
@@ -371,10 +371,13 @@ void run_training(const TrainRun& requested) {
   const ResolvedRun resolved = resolve(run.options, data, start ? &start->config : nullptr, run.named);
   check_feasible(run, resolved);
   if (const std::string warning = check_calibration_size(data); !warning.empty()) run.control.warn(warning);
-  if (const RunDirectory directory{run.folder}; run.processes->first() && !(run.resume && directory.is_begun())) {
-    write_file_atomically(directory.config(), std::string(kConfigHeading) + "\n" + to_toml(resolved.options));
-    write_rejected(directory.rejected(), data.set);
-    write_duplicates(directory.duplicates(), data.repeated, is_pretraining(run.options) ? Task{} : data.set.task);
+  if (const RunDirectory directory{run.folder}; run.processes->first()) {
+    const auto kept = [&](const std::string& path) { return run.resume && directory.keeps(path); };
+    if (!kept(directory.config()))
+      write_file_atomically(directory.config(), std::string(kConfigHeading) + "\n" + to_toml(resolved.options));
+    if (!kept(directory.rejected())) write_rejected(directory.rejected(), data.set);
+    if (!kept(directory.duplicates()))
+      write_duplicates(directory.duplicates(), data.repeated, is_pretraining(run.options) ? Task{} : data.set.task);
   }
   if (const std::string why = why_no_blend_by_default(run.options, data); !why.empty())
     run.control.note("No blend with trees and a Gaussian process: " + why);

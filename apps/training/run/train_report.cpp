@@ -320,7 +320,9 @@ Report report_folds(Metric chosen, const std::vector<Report>& folds) {
       notes += text("%s: mean and deviation over the %zu of %zu folds with a defined %s\n", names[c], values.size(),
                     folds.size(), metric.c_str());
     const auto count = static_cast<double>(values.size());
-    if (values.empty()) continue;
+    const auto is_defined = [c](const MetricValues& fold) { return !std::isnan(fold[c % 3]); };
+    // A mean over fewer folds than that of the model cannot be compared with it.
+    if (values.empty() || std::ssize(values) < std::ranges::count_if(methods[0].second, is_defined)) continue;
     mean[c] = deviation[c] = 0;
     for (const double value : values) mean[c] += value / count;
     for (const double value : values) deviation[c] += (value - mean[c]) * (value - mean[c]);
