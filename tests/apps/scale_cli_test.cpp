@@ -93,7 +93,7 @@ TEST_F(ScaleTest, StoppedShardResumes) {
   EXPECT_EQ(run(start + " --resume && cmp out.csv whole.csv").code, 0);
 }
 
-TEST_F(ScaleTest, SecondStopKeepsPartialOutputAndStrictRemovesIt) {
+TEST_F(ScaleTest, SecondStopKeepsPartialOutput) {
   write_library("in.csv", 15000, 60);
   const auto killed =
       run("molgraph-score -m run -i in.csv -o out.csv --nearest in.csv --threads 1 & pid=$!\n"
@@ -108,8 +108,10 @@ TEST_F(ScaleTest, SecondStopKeepsPartialOutputAndStrictRemovesIt) {
   EXPECT_TRUE(scratch.exists("out.csv.part.json"));
   const auto strict = score("-m run -i in.csv -o out.csv --nearest in.csv --resume --strict");
   EXPECT_EQ(strict.code, 3) << strict.err;
-  EXPECT_FALSE(scratch.exists("out.csv.part")) << "--strict leaves no output if a row is invalid";
-  EXPECT_FALSE(scratch.exists("out.csv.part.json"));
+  EXPECT_TRUE(scratch.exists("out.csv.part")) << "the rows of the first call, without --strict, are kept";
+  EXPECT_EQ(score("-m run -i in.csv -o strict.csv --strict").code, 3);
+  EXPECT_FALSE(scratch.exists("strict.csv.part")) << "--strict leaves no output if a row is invalid";
+  EXPECT_FALSE(scratch.exists("strict.csv.part.json"));
 }
 
 TEST_F(ScaleTest, ResumeRejectsOtherInputsModelsAndOptions) {
