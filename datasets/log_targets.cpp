@@ -41,7 +41,8 @@ std::vector<bool> skewed_targets(LoadedData& data) {
   const MoleculeSet& set = data.set;
   const std::size_t targets = set.task.names.size();
   std::vector<bool> tested(static_cast<std::size_t>(set.size())), skewed = positive_targets(set);
-  for (const std::int64_t g : data.split.test) tested[static_cast<std::size_t>(g)] = true;
+  for (const auto* part : {&data.split.test, &data.split.calibration})
+    for (const std::int64_t g : *part) tested[static_cast<std::size_t>(g)] = true;
   for (std::size_t t = 0; t < targets; ++t) {
     if (set.task.kind_of(t) != TaskKind::regression) continue;
     std::vector<double> labels;

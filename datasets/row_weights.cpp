@@ -39,6 +39,11 @@ bool has_label(const LoadedData& data, std::int64_t molecule) {
          any_of(data.auxiliary.values, data.auxiliary.task.names.size());
 }
 
+bool is_trainable(const LoadedData& data, std::int64_t molecule) {
+  return (data.set.weight.empty() || data.set.weight[static_cast<std::size_t>(molecule)] > 0) &&
+         has_label(data, molecule);
+}
+
 void leave_out_unlabelled(LoadedData& data) {
   if (data.set.targets.empty()) return;
   const auto clean = [&](Split& split) {

@@ -75,9 +75,9 @@ class Checks {
   }
 
   void no_test_set() {
-    if (facts_.test.size() > 0 || facts_.valid.size() == 0) return;
+    if (&facts_.judged() != &facts_.valid) return;
     const bool chosen_alike = facts_.valid.in_train.empty();
-    add("results", std::string("There is no test set. ") +
+    add("results", std::string(facts_.test.size() > 0 ? "The test set has no exact labels. " : "There is no test set. ") +
                        (chosen_alike ? "The metrics are those of the validation set, on which the best epoch was "
                                        "chosen"
                                      : "The metrics are those of predictions for molecules that the predicting models "

@@ -167,7 +167,7 @@ std::vector<Predicted> top_class_predictions(const ReportFacts& facts, std::size
 }
 
 std::string class_name(const Task& task, std::size_t c) {
-  return escaped(cut_short(c < task.class_labels.size() ? task.class_labels[c] : std::to_string(c), 40));
+  return escaped(cut_short(task.class_name(c), 40));
 }
 
 std::string confusion_table(const ReportFacts& facts, std::size_t t) {

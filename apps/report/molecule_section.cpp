@@ -65,8 +65,7 @@ std::string entry(const std::string& name, const std::string& html) {
 /// `value` in the unit of the table.
 std::string value_html(const ReportFacts& facts, std::size_t t, double value) {
   if (facts.task.kind_of(t) == TaskKind::regression) return number_html(value);
-  const auto c = static_cast<std::size_t>(value);
-  return escaped(c < facts.task.class_labels.size() ? cut_short(facts.task.class_labels[c], 60) : std::to_string(c));
+  return escaped(cut_short(facts.task.class_name(static_cast<std::size_t>(value)), 60));
 }
 
 /// The most similar training molecule, for runs that store the names of their training molecules.

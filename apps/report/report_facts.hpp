@@ -1,7 +1,9 @@
 // The content of a run's report as data: collected from the run's files, rendered by report_page.hpp.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -29,6 +31,10 @@ struct PartRows {
   std::vector<bool> in_train;
 
   std::size_t size() const { return id.size(); }
+  /// Whether any label is exact.
+  bool has_labels() const {
+    return std::ranges::any_of(labels, [](double label) { return !std::isnan(label); });
+  }
 };
 
 /// metrics.csv of one model.
@@ -90,8 +96,8 @@ struct ReportFacts {
 
   /// Whether molgraph-info --strip removed the predictions.
   bool is_stripped() const { return has_record && judged().size() == 0; }
-  /// The evaluation set: the test set or, without one, the validation set.
-  const PartRows& judged() const { return test.size() > 0 || valid.size() == 0 ? test : valid; }
+  /// The evaluation set: the test set or, if it is empty or has no labels, the validation set.
+  const PartRows& judged() const { return test.has_labels() || valid.size() == 0 ? test : valid; }
   std::size_t judged_part() const { return &judged() == &test ? 2 : 1; }
 };
 

@@ -140,7 +140,7 @@ Tensor walk_scores(const Tensor& x, const Tensor& table, const Tensor& walks, bo
 
 // Attention of one group; qkv [G*N, 3*C] -> z [G*N, C].
 Tensor attend_group(const Tensor& qkv, const TokenGroup& group, const BatchTerms& terms, std::size_t g,
-                    const Tensor& gate, const Tensor& dropout, AttentionWeights* recorded, PairStates* pairs) {
+                    const Tensor& gate, const Tensor& dropout, PairStates* pairs) {
   const auto molecules = static_cast<std::int64_t>(group.molecules.size());
   const std::int64_t heads = terms.heads, size = group.size, width = qkv.size(1) / (3 * heads);
   const Tensor parts = qkv.view({molecules, size, 3, heads, width}).permute({2, 3, 0, 1, 4}).contiguous();
@@ -178,10 +178,6 @@ Tensor attend_group(const Tensor& qkv, const TokenGroup& group, const BatchTerms
   if (pairs != nullptr) {
     z = z + pairs->values_of(weights, group, g);
     pairs->add(scores.view({heads, molecules, size * size}), softmax, group, g);
-  }
-  if (recorded != nullptr) {
-    recorded->softmax.push_back(softmax.view({heads, molecules, size, size}));
-    recorded->weights.push_back(weights.view({heads, molecules, size, size}));
   }
   return z.transpose(0, 1).reshape({molecules * size, heads * width});
 }
@@ -239,13 +235,12 @@ std::vector<Tensor> make_gates(const std::vector<FilledTable>& tables, const std
 }
 
 Tensor attention(const Tensor& qkv, const AttentionLayout& layout, const BatchTerms& terms,
-                 const std::vector<Tensor>& gates, const std::vector<Tensor>& dropout, AttentionWeights* recorded,
-                 PairStates* pairs) {
+                 const std::vector<Tensor>& gates, const std::vector<Tensor>& dropout, PairStates* pairs) {
   const std::vector<Tensor> parts = qkv.split_with_sizes(layout.token_counts(), 0);
   std::vector<Tensor> z;
   for (std::size_t g = 0; g < parts.size(); ++g)
     z.push_back(attend_group(parts[g], layout.groups[g], terms, g, gates.empty() ? Tensor() : gates[g],
-                             dropout.empty() ? Tensor() : dropout[g], recorded, pairs));
+                             dropout.empty() ? Tensor() : dropout[g], pairs));
   return torch::cat(z, 0);
 }
 

@@ -74,18 +74,12 @@ BatchTerms make_terms(const std::vector<FilledTable>& tables, const std::vector<
 std::vector<torch::Tensor> make_gates(const std::vector<FilledTable>& tables, const std::vector<PairValues>& added,
                                       bool relu, const AttentionLayout& layout);
 
-/// Intermediate results of attention(), for tests and for explaining predictions.
-struct AttentionWeights {
-  std::vector<torch::Tensor> softmax;  ///< a per group [H, G, N, N]
-  std::vector<torch::Tensor> weights;  ///< w per group [H, G, N, N]
-};
-
 /// qkv [grouped tokens, 3*C] -> z [grouped tokens, C]. qkv contains q, then k, then v; head h has the columns
 /// h*d .. h*d + d - 1 of each. `gates` and `dropout` contain one tensor of factors per group ([H, G, N*N]; for dropout,
 /// 0 or 1/(1-p)), or are empty. A row without an allowed key gives z = 0 and no gradient. `pairs`, if not null, are
 /// states that the layer reads and adds to.
 torch::Tensor attention(const torch::Tensor& qkv, const AttentionLayout& layout, const BatchTerms& terms,
                         const std::vector<torch::Tensor>& gates, const std::vector<torch::Tensor>& dropout,
-                        AttentionWeights* recorded = nullptr, PairStates* pairs = nullptr);
+                        PairStates* pairs = nullptr);
 
 }  // namespace molgraph

@@ -117,7 +117,7 @@ Tensor Encoder::attend(int layer, const Tensor& x, const BatchTerms& terms, cons
   };
   const Tensor qkv = torch::linear(x, joined("weight"), joined("bias"));
   const Tensor z = attention(qkv, pass.layout, terms, gates,
-                             pass.masks.attention(layer, options_.heads, options_.attention_dropout), nullptr, pairs);
+                             pass.masks.attention(layer, options_.heads, options_.attention_dropout), pairs);
   const Tensor scaled = options_.degree_scaler
                             ? z * (parameters_[name + "scale"] + pass.log_degree * parameters_[name + "degree_scale"])
                             : z;

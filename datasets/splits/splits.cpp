@@ -298,15 +298,6 @@ SplitPart split_part_of_cell(const std::string& cell, const std::string& file, s
   throw DataError(file, row + 1, "not a set of a split: must be train, val, valid, validation or test", cell);
 }
 
-Split column_split(const std::vector<std::string>& cells, const std::string& file,
-                   const std::vector<std::int64_t>& rows) {
-  assert(cells.size() == rows.size());
-  Split split;
-  for (std::size_t i = 0; i < cells.size(); ++i)
-    add_to_part(split, split_part_of_cell(cells[i], file, rows[i]), static_cast<std::int64_t>(i));
-  return split;
-}
-
 void add_to_part(Split& split, SplitPart part, std::int64_t index) {
   if (part == SplitPart::train) split.train.push_back(index);
   if (part == SplitPart::valid) split.valid.push_back(index);

@@ -14,7 +14,7 @@ namespace molgraph {
 
 /// Shuffles with Fisher-Yates on Philox4x32-10, because standard-library shuffles differ between compilers. `purpose`
 /// separates the random streams of one seed.
-enum class ShuffleStream : std::uint32_t { split = 1, epoch = 2, scaffold = 3, init = 4, laplacian = 5 };
+enum class ShuffleStream : std::uint32_t { split = 1, epoch = 2, scaffold = 3 };
 void shuffle(std::span<std::int64_t> items, std::uint64_t seed, ShuffleStream purpose, std::uint32_t epoch = 0);
 
 /// Returns at most `max_items` of the items, drawn with the seed, in ascending order.
@@ -62,12 +62,8 @@ std::vector<Split> k_fold_splits(std::int64_t count, const std::vector<std::stri
 /// invalid JSON) and DataError for a row that does not exist or occurs twice in a split.
 std::vector<std::vector<SplitPart>> splits_of_file(const std::string& path, std::int64_t rows);
 
-/// Split by cells train, val, valid, validation or test (ignoring case). A row with a missing cell (is_missing) is left
-/// out. Throws DataError with the row for any other cell.
-Split column_split(const std::vector<std::string>& cells, const std::string& file,
-                   const std::vector<std::int64_t>& rows);
-
-/// Set of one cell by the rule above; `row` is 0-based.
+/// Set of a cell with train, val, valid, validation or test (ignoring case); none for a missing cell (is_missing).
+/// Throws DataError with the row, which is 0-based, for any other cell.
 SplitPart split_part_of_cell(const std::string& cell, const std::string& file, std::int64_t row);
 void add_to_part(Split& split, SplitPart part, std::int64_t index);
 

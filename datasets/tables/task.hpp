@@ -49,6 +49,10 @@ struct Task {
   std::string positive_label() const {
     return has(TaskKind::binary) && class_labels.size() == 2 ? class_labels[1] : std::string();
   }
+  /// Text of a class in the user's table, else its number.
+  std::string class_name(std::size_t number) const {
+    return number < class_labels.size() ? class_labels[number] : std::to_string(number);
+  }
   int num_targets() const { return static_cast<int>(names.size()); }
   /// Number of outputs of the model's head: T, or T * classes for multiclass (target-major).
   int num_outputs() const { return kind == TaskKind::multiclass ? num_targets() * classes : num_targets(); }

@@ -5,6 +5,7 @@ import dataclasses
 import math
 import pathlib
 import statistics
+import textwrap
 
 from tables import HIGHER_IS_BETTER, Problem
 
@@ -241,11 +242,11 @@ def markdown(request: Request, rows: list[dict[str, str]]) -> str:
     machines = sorted(
         {row["machine"] for row in rows if row["table"] in request.tables and row["method"] in view.shown()}
     )
-    lines = [
+    head = (
         f"Set `{request.set}`, {part}, seeds {', '.join(map(str, request.seeds))}; mean ± deviation (n - 1) over "
-        f"seeds. Threads: {' or '.join(threads)}. Machine: {'; '.join(machines)}.",
-        "",
-    ]
+        f"seeds. Threads: {' or '.join(threads)}. Machine: {'; '.join(machines)}."
+    )
+    lines = [*textwrap.wrap(head, 120, break_long_words=False, break_on_hyphens=False), ""]
     if all(split == "official" for split in request.splits):
         if request.subset:
             lines += mean_part(view) + [""]

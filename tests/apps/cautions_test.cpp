@@ -81,6 +81,18 @@ TEST(Cautions, NameMissingTestSets) {
   EXPECT_THAT(texts_of(facts), HasSubstr("on which their best epochs were chosen, so"));
 }
 
+TEST(Cautions, TheValidationSetReplacesATestSetWithoutLabels) {
+  ReportFacts facts = sound_run();
+  facts.valid = facts.test;
+  facts.methods[0].parts[1] = facts.methods[0].parts[2];
+  EXPECT_EQ(facts.judged_part(), 2u);
+  facts.test.labels.assign(facts.test.labels.size(), kNaN);
+  measure_again(facts);
+  EXPECT_EQ(facts.judged_part(), 1u);
+  EXPECT_THAT(texts_of(facts), HasSubstr("The test set has no exact labels. The metrics are those of the validation"));
+  EXPECT_THAT(texts_of(facts), Not(HasSubstr("undefined")));
+}
+
 TEST(Cautions, NameUndefinedMetrics) {
   ReportFacts facts = facts_of(TaskKind::binary, 1, 60, true);
   EXPECT_THAT(texts_of(facts), HasSubstr("ROC-AUC on the test set is undefined. Possible causes:"));

@@ -164,6 +164,16 @@ TEST_F(DomainCli, RefitIncludesTheValidationSet) {
             "fingerprints and embeddings of 72 training molecules");
 }
 
+TEST_F(DomainCli, MoleculesWithoutLabelsAreNotTrainingMolecules) {
+  std::string sparse;
+  std::size_t number = 0;
+  for (const std::string& line : lines_of(table()))
+    sparse += (number > 0 && number % 2 == 0 ? line.substr(0, line.rfind(',') + 1) : line) + "\n", ++number;
+  scratch.write("t.csv", sparse);  // 40 of the 80 molecules have a label
+  EXPECT_THAT(train("-o R --refit --split-sizes 0.5 0.5 0").err,
+              HasSubstr("fingerprints and embeddings of its 40 training molecules, for"));
+}
+
 TEST_F(DomainCli, StripRemovesMoleculesAndKeepsPredictions) {
   train("-o E --ensemble-size 2 --domain-labels");
   EXPECT_THAT(run("molgraph-info E").out, HasSubstr("with ids, SMILES and true values"));

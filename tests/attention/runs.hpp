@@ -14,8 +14,7 @@ inline constexpr double kCaseDropout = 0.3;
 inline constexpr std::uint64_t kCaseSeed = 0x0123456789abcdefULL;
 
 /// z [packed tokens, C] by the reference.
-inline torch::Tensor run_reference(const AttentionCase& c, const AttentionInputs& in,
-                                   AttentionWeights* weights = nullptr) {
+inline torch::Tensor run_reference(const AttentionCase& c, const AttentionInputs& in) {
   const AttentionLayout layout = make_layout(in.batch, in.classes);
   const auto by_head = [](const torch::Tensor& rows) {
     return rows.defined() ? rows.view({rows.size(0), kHeads, -1}) : rows;
@@ -28,7 +27,7 @@ inline torch::Tensor run_reference(const AttentionCase& c, const AttentionInputs
   const ForwardMode mode{.training = true, .seed = kCaseSeed, .step = 5, .keep_layers = {}};
   const DropoutMasks masks(in.batch, layout, mode, in.qkv.options());
   const torch::Tensor z = attention(in.qkv.index_select(0, layout.to_grouped), layout, terms, gates,
-                                    masks.attention(0, kHeads, c.dropout ? kCaseDropout : 0.0), weights);
+                                    masks.attention(0, kHeads, c.dropout ? kCaseDropout : 0.0));
   return z.index_select(0, layout.to_packed);
 }
 

@@ -69,6 +69,9 @@ TEST(LogTargets, AreChosenByTheLabelsOutsideTheTestSet) {
   for (const std::int64_t g : data.split.test) data.set.targets[static_cast<std::size_t>(g) * 3] = 50;
   EXPECT_THAT(skewed_targets(data), ElementsAre(true, false, false));
   EXPECT_THAT(data.notes, ::testing::IsEmpty());
+  std::swap(data.split.calibration, data.split.test);
+  EXPECT_THAT(skewed_targets(data), ElementsAre(true, false, false)) << "nor by those of the calibration set";
+  std::swap(data.split.calibration, data.split.test);
   data.set.targets[static_cast<std::size_t>(data.split.test[3]) * 3] = -1;
   EXPECT_THAT(skewed_targets(data), ElementsAre(false, false, false)) << "a test label has no logarithm";
   EXPECT_THAT(data.notes, ElementsAre(HasSubstr("because 1 label is 0 or less")));

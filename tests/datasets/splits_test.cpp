@@ -163,14 +163,17 @@ TEST(ScaffoldBalancedSplit, AGroupLargerThanEverySetBecomesTheLargestSet) {
   EXPECT_THAT(scaffold_balanced_split(std::vector<std::string>(9), {0.8, 0.1, 0.1}, 0).train, SizeIs(9));
 }
 
-TEST(ColumnSplit, AcceptsWordsInAnyCase) {
-  const Split split = column_split({"train", "Val", " TEST ", "", "validation", "valid"}, "x.csv", {0, 1, 2, 3, 4, 5});
+TEST(SplitPart, AcceptsWordsInAnyCase) {
+  Split split;
+  std::int64_t row = 0;
+  for (const char* cell : {"train", "Val", " TEST ", "", "validation", "valid"}) {
+    add_to_part(split, split_part_of_cell(cell, "x.csv", row), row);
+    ++row;
+  }
   EXPECT_THAT(split.train, ElementsAre(0));
   EXPECT_THAT(split.valid, ElementsAre(1, 4, 5));
   EXPECT_THAT(split.test, ElementsAre(2));
-  EXPECT_THAT(message_of<DataError>([] {
-                column_split({"train", "dev"}, "x.csv", {0, 6});
-              }),
+  EXPECT_THAT(message_of<DataError>([] { (void)split_part_of_cell("dev", "x.csv", 6); }),
               AllOf(HasSubstr("x.csv, row 7"), HasSubstr("dev")));
 }
 

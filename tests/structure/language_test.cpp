@@ -11,7 +11,7 @@ namespace molgraph::structure {
 namespace {
 
 const std::string kRoot = MOLGRAPH_SOURCE_DIR;
-constexpr std::size_t kMaxColumns = 160;
+constexpr std::size_t kMaxColumns = 120;
 
 /// Phrases that are literal translations.
 const std::regex kWorstPhrases(
@@ -27,7 +27,8 @@ std::size_t columns_of(const std::string& line) {
   return columns;
 }
 
-/// "LINE: problem" for each problem of a Markdown text. Table rows may be long. Code blocks are not checked.
+/// "LINE: problem" for each problem of a Markdown text. Table rows and indented code may be long. Fenced code blocks are
+/// not checked.
 std::vector<std::string> language_problems(const std::string& markdown) {
   std::vector<std::string> problems;
   std::istringstream text(markdown);
@@ -43,8 +44,9 @@ std::vector<std::string> language_problems(const std::string& markdown) {
     std::smatch phrase;
     if (std::regex_search(line, phrase, kWorstPhrases))
       problems.push_back(std::to_string(number) + ": " + phrase.str());
-    const bool table = line.find_first_not_of(' ') != std::string::npos && line[line.find_first_not_of(' ')] == '|';
-    if (!table && columns_of(line) > kMaxColumns) problems.push_back(std::to_string(number) + ": long line");
+    const std::size_t begin = line.find_first_not_of(' ');
+    const bool may_be_long = begin != std::string::npos && (line[begin] == '|' || begin >= 4);
+    if (!may_be_long && columns_of(line) > kMaxColumns) problems.push_back(std::to_string(number) + ": long line");
   }
   return problems;
 }
@@ -65,10 +67,11 @@ TEST(Language, DocumentsUsePlainEnglish) {
 TEST(Language, DetectsProblems) {
   EXPECT_EQ(language_problems("Plain text.\nThe model knows it by heart.\n```\nas ever\n```\nAs ever, it ends.\n"),
             (std::vector<std::string>{"2: by heart", "6: As ever"}));
-  EXPECT_EQ(language_problems(std::string(161, 'a') + "\n| " + std::string(200, 'b') + " |\n" + std::string(160, 'c')),
+  EXPECT_EQ(language_problems(std::string(121, 'a') + "\n| " + std::string(200, 'b') + " |\n" + std::string(120, 'c') +
+                              "\n    " + std::string(200, 'd')),
             (std::vector<std::string>{"1: long line"}));
   std::string wide;
-  for (int i = 0; i < 160; ++i) wide += "\u00e4";
+  for (int i = 0; i < 120; ++i) wide += "\u00e4";
   EXPECT_EQ(language_problems(wide), std::vector<std::string>());
 }
 

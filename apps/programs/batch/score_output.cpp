@@ -15,10 +15,6 @@ namespace {
 
 namespace oc = output_column;
 
-std::string label_of(const Task& task, std::size_t class_number) {
-  return class_number < task.class_labels.size() ? task.class_labels[class_number] : std::to_string(class_number);
-}
-
 /// A new column, before name collisions are resolved.
 struct NewColumn {
   std::string name;
@@ -35,7 +31,7 @@ std::vector<NewColumn> output_columns(const Task& task, const ScoreColumns& show
     const std::string& target = task.names[t];
     add(target + oc::kPrediction, !multiclass);
     std::vector<std::string> classes;
-    for (int c = 0; multiclass && c < task.classes; ++c) classes.push_back(label_of(task, static_cast<std::size_t>(c)));
+    for (int c = 0; multiclass && c < task.classes; ++c) classes.push_back(task.class_name(static_cast<std::size_t>(c)));
     for (const auto& label : classes) add(target + oc::kProbability + label);
     if (shown.runs > 1) {
       if (!multiclass) add(target + oc::kDeviation);
@@ -147,7 +143,7 @@ void ScoreTable::append_target(std::size_t target, const Prediction& prediction,
   };
   if (multiclass) {
     const double* row = prediction.values.data() + first;
-    cells.push_back(label_of(task_, static_cast<std::size_t>(std::max_element(row, row + width) - row)));
+    cells.push_back(task_.class_name(static_cast<std::size_t>(std::max_element(row, row + width) - row)));
   }
   add(prediction.values);
   if (shown_.runs > 1) add(prediction.deviation);
@@ -178,7 +174,7 @@ void ScoreTable::append_domain(const DomainPlace& place, std::vector<std::string
     for (std::size_t t = 0; t < task_.names.size(); ++t) {
       const double value = labels->values[place.nearest * task_.names.size() + t];
       const bool is_class = task_.kind == TaskKind::multiclass && !std::isnan(value);
-      cells.push_back(is_class            ? label_of(task_, static_cast<std::size_t>(value))
+      cells.push_back(is_class            ? task_.class_name(static_cast<std::size_t>(value))
                       : std::isnan(value) ? ""
                                           : number_text(value));
     }

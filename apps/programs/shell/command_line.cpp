@@ -196,7 +196,7 @@ CommandLine::CommandLine(const std::string& name, const std::string& what, const
                  "TOML file of options; its keys are the names of long flags; the command line takes precedence")
       ->type_name("FILE");
   app.option_defaults()->group("Options");
-  app.footer("Switches without a default are off. Flags may be written with hyphens or underscores.");
+  app.footer("A switch without a --no- form is off by default. Flags may be written with hyphens or underscores.");
 }
 
 CommandLine::~CommandLine() = default;

@@ -41,6 +41,12 @@ class HelpFormatter : public CLI::Formatter {
     return wrapped(std::move(name), text);
   }
 
+  /// A positional argument in the line "Usage".
+  std::string make_option_usage(const CLI::Option* option) const override {
+    const std::string name = option->get_name(true, false) + (option->get_expected_max() > 1 ? " ..." : "");
+    return option->get_required() ? name : "[" + name + "]";
+  }
+
   /// Prints the group "Common" last.
   std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode) const override {
     std::vector<std::string> groups = app->get_groups();

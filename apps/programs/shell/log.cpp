@@ -9,9 +9,6 @@ namespace molgraph {
 
 void log_info(const std::string& line) { spdlog::info("{}", line); }
 void log_warning(const std::string& line) { spdlog::warn("{}", line); }
-void log_warnings(const std::vector<std::string>& lines) {
-  for (const std::string& line : lines) log_warning(line);
-}
 
 struct LogFile::State {
   std::shared_ptr<spdlog::sinks::basic_file_sink_mt> sink;

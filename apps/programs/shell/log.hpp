@@ -3,13 +3,11 @@
 
 #include <memory>
 #include <string>
-#include <vector>
 
 namespace molgraph {
 
 void log_info(const std::string& line);
 void log_warning(const std::string& line);
-void log_warnings(const std::vector<std::string>& lines);
 
 /// Appends all log lines to a file during the object's lifetime. Throws FileError.
 class LogFile {

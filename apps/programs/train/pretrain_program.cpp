@@ -48,11 +48,26 @@ TrainProgram pretrain_program() {
           "molgraph-pretrain corpus.smi.gz more.csv -o runs/pretrained\n"
           "  molgraph-pretrain corpus.smi.gz assays.csv.gz --target-columns all -o runs/pretrained\n"
           "  molgraph-train my_assay.csv --from runs/pretrained -o runs/my_assay",
-      .data = "tables of the corpus (CSV, TSV, SMI, SDF, .gz), or a store with descriptors",
       .nothing_to_read = "no corpus is given. Name its tables: molgraph-pretrain corpus.smi.gz",
       .base = pretraining_defaults(),
       .hidden = kHidden,
-      .by_molecules = true};
+      .by_molecules = true,
+      .help = {
+          {"data-path", "tables of the corpus (CSV, TSV, SMI, SDF, .gz), or a store with descriptors"},
+          {"target-columns",
+           "measured columns to learn in addition to the descriptors, or all of those with numbers or two classes "
+           "(empty: none)"},
+          {"split-type",
+           "how to split; time and order: the last rows are the test set, and the rows before them the validation set"},
+          {"duplicates",
+           "molecules in several rows: keep all rows, in one set of the split; or drop all but the first row (empty: "
+           "keep all rows, each in any set of the split)"},
+          {"from",
+           "start from the weights of a run; pretrained: from the weights that ship with molgraph (empty, or none: "
+           "from scratch)"},
+          {"epochs", "passes over the training set, instead of --molecules-seen; 0 = by --molecules-seen"},
+          {"steps", "update steps, instead of --molecules-seen; 0 = by --molecules-seen"},
+          {"layers", "blocks; 0 = by --size"}}};
 }
 
 }  // namespace molgraph

@@ -58,7 +58,8 @@ void add_option(CLI::App& app, const TrainOption& option, OptionValue& value, co
         using T = std::decay_t<decltype(to)>;
         CLI::Option* added = nullptr;
         if constexpr (std::is_same_v<T, bool>) {
-          added = app.add_flag(to || default_on ? option.flags + ",!--no-" + name : option.flags, to, option.help);
+          added = app.add_flag(to || default_on ? option.flags + ",!--no-" + name : option.flags, to,
+                               default_on ? option.help + " [default: on]" : option.help);
         } else {
           if (field.is_switch) {
             added = app.add_flag("--" + name + "{on},--no-" + name + "{off}", to, option.help);
@@ -82,7 +83,7 @@ class CallReader {
     call_.options = base;
     options_ = list_options(call_.options);
     for (TrainOption& option : options_) {
-      if (!program.data.empty() && option.key() == "data-path") option.help = program.data;
+      if (const auto help = program.help.find(option.key()); help != program.help.end()) option.help = help->second;
       values_.push_back(option.field.get());
     }
     CLI::App& app = line_.app();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -15,11 +16,11 @@ namespace molgraph {
 /// A training program.
 struct TrainProgram {
   std::string name, what, example;
-  std::string data{};           ///< help of --data-path; "" = the option's default help
   std::string nothing_to_read;  ///< error message if no data are given
   TrainOptions base{};          ///< defaults
   NamedFlags hidden{};          ///< keys of options that are hidden in the help
   bool by_molecules = false;    ///< has --molecules-seen, which sets the steps
+  std::map<std::string, std::string> help{};  ///< by key of the option: the help that replaces the listed one
 };
 /// molgraph-train itself.
 TrainProgram train_program();

@@ -83,8 +83,7 @@ std::string LabelWeights::text(const Task& task) const {
     const double* factor = factor_.data() + t * classes_;
     std::vector<std::string> classes;
     for (std::size_t c = 0; c < classes_ && classes_ > 1 && task.kind_of(t) != TaskKind::regression; ++c)
-      classes.push_back((c < task.class_labels.size() ? task.class_labels[c] : std::to_string(c)) + ": " +
-                        sensible_number(factor[c]));
+      classes.push_back(task.class_name(c) + ": " + sensible_number(factor[c]));
     targets.push_back(task.names[t] + " " +
                       (classes.empty() ? sensible_number(*factor) : "(" + list_of(classes, kClassesShown) + ")"));
   }

@@ -73,7 +73,7 @@ std::vector<TrainOption> options_over(Options& o) {
       {"--id-column", data, d.id_column, "column of ids (empty: id, idx, name, else the row number)"},
       {"--target-columns", data, d.target_columns,
        "columns to predict, or all (empty: at most 20 columns of numbers or of yes and no, without identifiers, years, "
-       "constants and descriptors; in pre-training none)"},
+       "constants and descriptors)"},
       {"--auxiliary-targets", data, d.auxiliary_targets,
        "more columns of numbers or two classes that the transformer learns with a fifth of the weight, but does not "
        "predict or report (empty: none)"},

@@ -110,7 +110,7 @@ const std::vector<std::string>& import_origins() {
   return origins;
 }
 
-ModelConfig import_run(const ImportOptions& options, const std::string& run, const RunControl& control) {
+void import_run(const ImportOptions& options, const std::string& run, const RunControl& control) {
   const RunDirectory directory{run};
   const RunClaim claim(run, false, control);
   const StateDict state = read_weights(options.weights);
@@ -140,7 +140,6 @@ ModelConfig import_run(const ImportOptions& options, const std::string& run, con
                std::to_string(e.ffn) + ", " + std::to_string(e.heads) + " heads), features " +
                std::string(to_string(config.featurizer.features)) + "; " + with_thousands(model->specs().numbers()) +
                " of the " + with_thousands(published) + " published parameters are used; written to " + run);
-  return config;
 }
 
 void export_run(const std::string& run, const std::string& out) {

@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "apps/scoring/model_config.hpp"
 #include "apps/training/loop/run_control.hpp"
 
 namespace molgraph {
@@ -24,9 +23,9 @@ struct ImportOptions {
   std::vector<std::string> target_names;  ///< empty = target, or target_1, target_2 ...
 };
 
-/// Writes RUN/model.safetensors and RUN/run.json and returns the model's configuration. Throws UsageError if the run
-/// exists already or a flag does not fit. Throws FileError naming every tensor that is missing, surplus or misshapen.
-ModelConfig import_run(const ImportOptions& options, const std::string& run, const RunControl& control = {});
+/// Writes RUN/model.safetensors and RUN/run.json. Throws UsageError if the run exists already or a flag does not fit.
+/// Throws FileError naming every tensor that is missing, surplus or misshapen.
+void import_run(const ImportOptions& options, const std::string& run, const RunControl& control = {});
 
 /// Writes the weights of an imported run, which may have been fine-tuned, as a state dict of its origin. Table rows
 /// that no molecule uses are zeros. The scaling of the targets is merged into the head. Throws FileError if the run was

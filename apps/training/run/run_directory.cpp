@@ -22,10 +22,6 @@ std::string cell(const std::string& text) { return quote_cell(text, ','); }
 /// A missing value is an empty cell.
 std::string or_blank(double value, const std::string& text) { return std::isnan(value) ? "" : text; }
 
-std::string class_label(const Task& task, std::size_t label) {
-  return label < task.class_labels.size() ? task.class_labels[label] : std::to_string(label);
-}
-
 /// Targets with interval columns.
 std::vector<std::size_t> with_intervals(const Task& task, const std::optional<IntervalColumns>& intervals) {
   std::vector<std::size_t> targets;
@@ -124,7 +120,7 @@ void write_predictions(const std::string& path, const MoleculeSet& set, const st
   for (const auto& name : task.names) {
     text += "," + cell(name) + "," + cell(name + output_column::kPrediction);
     for (std::size_t c = 0; multiclass && c < classes; ++c)
-      text += "," + cell(name + output_column::kProbability + class_label(task, c));
+      text += "," + cell(name + output_column::kProbability + task.class_name(c));
   }
   const auto predicted = [&](std::size_t t, double value) {
     return task.is_logarithmic(t) ? number_text(static_cast<float>(task.in_table_unit(t, value)))
@@ -145,13 +141,13 @@ void write_predictions(const std::string& path, const MoleculeSet& set, const st
         const std::string sign = bound > 0 ? ">" : bound < 0 ? "<" : "";
         const bool is_word = task.kind_of(t) == TaskKind::binary && are_words(task.class_labels) && !std::isnan(target);
         text += "," +
-                (is_word ? cell(class_label(task, static_cast<std::size_t>(target)))
+                (is_word ? cell(task.class_name(static_cast<std::size_t>(target)))
                          : or_blank(target, sign + number_text(task.in_table_unit(t, target)))) +
                 "," + or_blank(*row, predicted(t, *row));
         continue;
       }
-      text += "," + (std::isnan(target) ? "" : cell(class_label(task, static_cast<std::size_t>(target))));
-      text += "," + cell(class_label(task, static_cast<std::size_t>(std::max_element(row, row + classes) - row)));
+      text += "," + (std::isnan(target) ? "" : cell(task.class_name(static_cast<std::size_t>(target))));
+      text += "," + cell(task.class_name(static_cast<std::size_t>(std::max_element(row, row + classes) - row)));
       for (std::size_t c = 0; c < classes; ++c) text += "," + or_blank(row[c], number_text(row[c], 1));
     }
     for (const std::size_t t : bounded)

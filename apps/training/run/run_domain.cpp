@@ -15,6 +15,7 @@
 #include "apps/training/run/predictions.hpp"
 #include "apps/training/run/pretraining.hpp"
 #include "apps/training/run/run_directory.hpp"
+#include "datasets/row_weights.hpp"
 #include "datasets/system/readable.hpp"
 #include "datasets/system/threads.hpp"
 #include "featurize/graph/error.hpp"
@@ -148,8 +149,12 @@ class DomainBuilder {
 
 }  // namespace
 
-std::vector<std::int64_t> learned_molecules(const Split& split, bool with_valid) {
-  return with_valid ? known_molecules(split) : split.train;
+std::vector<std::int64_t> learned_molecules(const LoadedData& data, const Split& split, bool with_valid) {
+  if (!with_valid) return split.train;
+  std::set<std::int64_t> learned(split.train.begin(), split.train.end());
+  for (const std::int64_t g : split.valid)
+    if (is_trainable(data, g)) learned.insert(g);
+  return {learned.begin(), learned.end()};
 }
 
 bool stores_domain(const TrainRun& run, std::int64_t molecules) {

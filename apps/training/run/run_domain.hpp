@@ -23,8 +23,8 @@ bool stores_domain(const TrainRun& run, std::int64_t molecules);
 void write_run_domain(const TrainRun& run, const std::string& folder, const MoleculeSet& set,
                       const std::vector<std::int64_t>& learned);
 
-/// Molecules of a split that the run is trained on: the training set and, if `with_valid`, the validation set
-/// (`with_valid`: with --refit, or if partners of a blend are trained on it).
-std::vector<std::int64_t> learned_molecules(const Split& split, bool with_valid);
+/// Molecules of a split that the run is trained on: the training set and, if `with_valid`, the trainable molecules of
+/// the validation set (`with_valid`: with --refit, or if partners of a blend are trained on it).
+std::vector<std::int64_t> learned_molecules(const LoadedData& data, const Split& split, bool with_valid);
 
 }  // namespace molgraph

@@ -236,7 +236,7 @@ SplitResult train_split(const TrainRun& run, const ResolvedRun& resolved, Loaded
   write_results(run, folder, report);
   if (!report.warning.empty() && data.folds.empty()) run.control.warn(report.warning);
   const std::vector<std::int64_t> learned =
-      learned_molecules(split, resolved.options.training.refit || baselines.trained_on_valid());
+      learned_molecules(data, split, resolved.options.training.refit || baselines.trained_on_valid());
   if (data.folds.empty()) write_run_domain(run, folder, data.set, learned);
   remove_other_partners(folder, baselines.partners());
   RunRecord record = record_of(run, resolved, data, split, members, start, begin);

@@ -1,6 +1,8 @@
 #include "apps/training/run/train_model.hpp"
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 
 #include "apps/scoring/model_file.hpp"
 #include "apps/training/loop/device_training.hpp"
@@ -153,9 +155,7 @@ AllPredictions finish(const TrainRun& run, const BestModel& best, const LoadedDa
 /// Split that trains on the training and validation rows, without validation rows of weight 0 or without labels.
 Split all_known(const LoadedData& data, const Split& split) {
   Split all = split;
-  for (const std::int64_t g : all.valid)
-    if ((data.set.weight.empty() || data.set.weight[static_cast<std::size_t>(g)] > 0) && has_label(data, g))
-      all.train.push_back(g);
+  std::ranges::copy_if(all.valid, std::back_inserter(all.train), [&](std::int64_t g) { return is_trainable(data, g); });
   all.valid.clear();
   return all;
 }
