@@ -77,8 +77,7 @@ void apply_split_options(SourcePlan& plan, const LoadOptions& options) {
     if (chronological) plan.split_name += " by " + std::string(split_word(options.split));
     return;
   }
-  if (!by_column && !options.splits_column.empty())
-    throw UsageError("--splits-column requires --split-type predefined (or no --split-type)");
+  check_splits_column(options);
   if (options.split == SplitKind::published && plan.split_name.empty())
     throw UsageError("'" + plan.name +
                      "' has no published split; use random, scaffold, scaffold-balanced or predefined");
@@ -156,7 +155,7 @@ RejectedRow rejected_row(const FeaturisedRow& row) {
 }
 
 [[noreturn]] void throw_no_molecule(const RowSource& source, const RejectionTally& tally) {
-  throw DataError(source.plan().name + ": no usable molecule; " + tally.text(tally.total()) +
+  throw NoMoleculeError(source.plan().name + ": no usable molecule; " + tally.text(tally.total()) +
                   "; if the SMILES are in another column, specify it with -s");
 }
 

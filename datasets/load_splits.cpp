@@ -198,6 +198,12 @@ void check_split_options(const LoadOptions& o) {
     throw UsageError("--folds computes its own splits; use --split-type random, scaffold, scaffold-balanced or group");
 }
 
+void check_splits_column(const LoadOptions& o) {
+  const bool in_use = (o.split == SplitKind::column || o.split == SplitKind::automatic) && o.folds == 0;
+  if (!o.splits_column.empty() && !in_use)
+    throw UsageError("--splits-column requires --split-type predefined (or no --split-type), and no --folds");
+}
+
 ComputedSplits computed_splits(const LoadOptions& options, const SplitBasis& basis) {
   if (options.split_sizes_of) {
     LoadOptions sized = options;

@@ -41,6 +41,8 @@ ComputedSplits computed_splits(const LoadOptions& options, const SplitBasis& bas
 /// Draws the validation set from the training table if there are only training and test tables, in the proportion of
 /// the split sizes: at random, or the last rows by time or order. `basis` describes the whole set.
 void take_valid_from_train(Split& split, const LoadOptions& options, const SplitBasis& basis);
+/// Throws UsageError if `splits_column` has no effect, because `split` or `folds` defines another split.
+void check_splits_column(const LoadOptions& options);
 /// True if the split is random, at least in part, and is therefore stratified by class.
 bool is_random(const LoadOptions& options);
 /// True for splits by scaffold.

@@ -187,6 +187,7 @@ std::vector<std::int64_t> first_molecules(const MoleculeSet& set, const std::str
 std::string choose_stored_split(const MoleculeSet& set, const LoadOptions& options, const std::string& path) {
   const auto& splits = set.splits;
   if (!options.splits_column.empty()) {
+    check_splits_column(options);
     if (splits.contains(options.splits_column)) return options.splits_column;
     throw UsageError(path + ": the store has no split '" + options.splits_column + "'; it has " +
                      (splits.empty() ? "none" : list_of(names_of(splits))));
@@ -251,7 +252,7 @@ void keep_molecules(LoadedData& data, const std::vector<std::int64_t>& keep) {
 
 /// Number of rows of the source table, as far as the store records it.
 std::int64_t rows_of_source(const MoleculeSet& set) {
-  std::int64_t rows = 0;
+  std::int64_t rows = set.source.rows;
   for (const std::int64_t row : set.row) rows = std::max(rows, row + 1);
   for (const RejectedRow& row : set.rejected) rows = std::max(rows, row.row + 1);
   return rows;
@@ -318,6 +319,7 @@ LoadedData load_from_store(const LoadOptions& options) {
                             " rows of the store's source are not in the store, for example because duplicates were "
                             "merged; --splits-file has no effect on them");
   const bool several = options.folds > 0 || !options.splits_file.empty();
+  if (options.folds > 0) check_splits_column(options);
   const std::string stored = several ? "" : choose_stored_split(set, options, path);
   if (!stored.empty()) check_split_sizes(options, "the store's split '" + stored + "' is used");
   if (!stored.empty() && options.duplicates)

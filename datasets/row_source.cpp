@@ -106,6 +106,7 @@ TableOptions RowSource::table_options(std::size_t table) const {
   TableOptions options = plan_.tables[table].options;
   options.shown_name = table_names_[table];
   options.hooks = options_.table.hooks;
+  options.all_properties = true;
   return options;
 }
 
@@ -115,6 +116,7 @@ SourceInfo RowSource::info() const {
   SourceInfo info;
   info.name = as_utf8(plan_.name);
   info.rdkit_version = rdkit_version();
+  info.rows = rows_;
   for (std::size_t t = 0; t < plan_.tables.size(); ++t) {
     const bool from_file = !is_stream(source_path_[t]);
     info.file += (t ? ", " : "") + as_utf8(from_file ? file_name(source_path_[t]) : table_names_[t]);
@@ -179,7 +181,9 @@ void RowSource::scan_table(std::size_t table, std::vector<ColumnStats>& stats) {
     ++rows_;
     if (plan_.tables[table].part != SplitPart::none) parts_.push_back(plan_.tables[table].part);
     else if (part_column >= 0)
-      parts_.push_back(split_part_of_cell(row.cells[static_cast<std::size_t>(part_column)], file, row.row));
+      parts_.push_back(row.problem.empty()
+                           ? split_part_of_cell(row.cells[static_cast<std::size_t>(part_column)], file, row.row)
+                           : SplitPart::none);
     if (!row.problem.empty()) continue;
     for (std::size_t c = 0; c < stats.size(); ++c)
       if (positions[c] >= 0) stats[c].add(row.cells[static_cast<std::size_t>(positions[c])], file, row.row);
@@ -203,8 +207,10 @@ float RowSource::input_of_cell(const std::string& cell, const std::string& colum
 
 FeaturizeResult RowSource::featurise_row(FeaturisedRow& out, TableRow& row, const Featurizer& featurizer) const {
   if (!row.problem.empty()) return Rejection{RowStatus::invalid_smiles, row.problem};
-  if (!row.mol_block.empty()) out.smiles = smiles_of_mol_block(row.mol_block);
   FeaturizeResult result = row.mol_block.empty() ? featurizer.smiles(out.smiles) : featurizer.mol_block(row.mol_block);
+  const auto* rejection = std::get_if<Rejection>(&result);
+  const bool too_large = rejection != nullptr && rejection->status == RowStatus::too_large;  // takes RDKit too long
+  if (!row.mol_block.empty() && !too_large) out.smiles = smiles_of_mol_block(row.mol_block);
   if (!std::holds_alternative<MolecularGraph>(result)) return result;
   if (options_.unsupported) {
     const std::string reason = options_.unsupported(std::get<MolecularGraph>(result).view());

@@ -39,6 +39,7 @@ struct SourceInfo {
   std::string file;    ///< file name(s) without folder
   std::string sha256;  ///< of the source file, "" if read from a stream
   std::string rdkit_version;
+  std::int64_t rows = 0;  ///< of all files; 0 = unknown (stores of version 0.1.0)
 };
 
 /// Texts in one block of memory. A std::vector<std::string> would need 32 bytes more per text.

@@ -181,6 +181,7 @@ void StoreWriter::State::describe(const SourceInfo& source) {
   write_attribute(path, root, "source_name", source.name);
   write_attribute(path, root, "source_file", source.file);
   write_attribute(path, root, "source_sha256", source.sha256);
+  write_attribute(path, root, "source_rows", source.rows);
   write_attribute(path, root, "created", now_utc());
   write_attribute(path, root, "task", kind);
   const hid_t group = target_group = make_group(root, "targets");

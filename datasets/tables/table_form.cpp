@@ -8,6 +8,14 @@
 #include "datasets/tables/table_format.hpp"
 
 namespace molgraph {
+
+int find_any_case(const std::vector<std::string>& columns, std::initializer_list<std::string_view> names) {
+  for (const std::string_view name : names)
+    for (std::size_t c = 0; c < columns.size(); ++c)
+      if (lower(trim(columns[c])) == name) return static_cast<int>(c);
+  return -1;
+}
+
 namespace {
 
 constexpr std::size_t kSampleRows = 50;

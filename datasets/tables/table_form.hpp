@@ -11,6 +11,9 @@
 
 namespace molgraph {
 
+/// Index of the first of `names` (lower case) among the columns, ignoring case and surrounding blanks; -1 = none.
+int find_any_case(const std::vector<std::string>& columns, std::initializer_list<std::string_view> names);
+
 /// Cells of the first lines, as far as they are buffered. Private to this folder.
 using SampleRows = std::vector<std::vector<std::string>>;
 

@@ -1,13 +1,12 @@
 #include "datasets/tables/table_reader.hpp"
 
 #include <algorithm>
-#include <deque>
-#include <unordered_map>
+#include <optional>
 #include <utility>
 
 #include "datasets/system/text.hpp"
 #include "datasets/tables/encoding.hpp"
-#include "datasets/tables/sdf_records.hpp"
+#include "datasets/tables/sdf_table.hpp"
 #include "datasets/tables/table_form.hpp"
 #include "datasets/tables/table_format.hpp"
 #include "datasets/tables/table_lines.hpp"
@@ -17,15 +16,6 @@ namespace molgraph {
 namespace {
 
 constexpr std::size_t kShownName = 60;
-constexpr std::size_t kLookAheadRecords = 1000;
-constexpr std::size_t kLookAheadBytes = std::size_t{64} << 20;  // of text, including memory for the properties
-
-int find_any_case(const std::vector<std::string>& columns, std::initializer_list<std::string_view> names) {
-  for (const std::string_view name : names)
-    for (std::size_t c = 0; c < columns.size(); ++c)
-      if (lower(trim(columns[c])) == name) return static_cast<int>(c);
-  return -1;
-}
 
 /// Names in a message, shortened, because the file may not be a table.
 std::string shown(std::vector<std::string> names) {
@@ -50,9 +40,7 @@ struct TableReader::State {
   std::string too_long;            ///< why the row has no cells, if its line exceeds the limit
   std::int64_t blank_lines = 0;    ///< blank lines read; it is not yet known whether another row follows
   bool row_pending = false;        ///< `cells` contain the row after the blank lines
-  std::deque<SdfRecord> records;   ///< read in advance to find the columns
-  bool has_names = false;          ///< SDF: the title has a column
-  std::unordered_map<std::string, std::size_t> property_columns;  ///< SDF
+  SdfTable sdf;                    ///< of an SDF
 
   State(const std::string& path, const TableOptions& options)
       : lines(path, options.shown_name, options.hooks), hooks(options.hooks) {
@@ -63,7 +51,7 @@ struct TableReader::State {
     if (lines.peek().empty()) throw DataError(lines.name() + ": is empty");
     if (format == TableFormat::sdf && (options.header || options.no_header))
       throw UsageError(lines.name() + ": --header and --no-header would do nothing: an SDF has no header line");
-    if (format == TableFormat::sdf) start_sdf();
+    if (format == TableFormat::sdf) start_sdf(path, options);
     else if (format == TableFormat::smi) start_smi(options);
     else start_csv(options);
     choose_columns(options);
@@ -82,7 +70,7 @@ struct TableReader::State {
   void start_csv(const TableOptions& options);
   void find_molecules(const std::vector<std::string>& names, const std::vector<std::vector<std::string>>& rows);
   void start_smi(const TableOptions& options);
-  void start_sdf();
+  void start_sdf(const std::string& path, const TableOptions& options);
   void choose_columns(const TableOptions& options);
 
   bool next_line_row(TableRow& out);
@@ -120,12 +108,14 @@ bool TableReader::State::read_csv(bool& blank) {
     ++cell_count;
     cell.clear();
     if (at < line.size() && line[at] == '"') {  // a quotation mark elsewhere is an ordinary character
+      bool several_lines = false;
       ++at;
       while (true) {
         const auto quote = line.find('"', at);
         cell.append(line, at, quote == std::string::npos ? quote : quote - at);
         if (quote == std::string::npos) {  // the cell continues in the next line
           cell += lines.line_end();
+          several_lines = true;
           if (!lines.next(line, row, kMaxRowBytes))
             throw DataError(lines.name(), row + 1, "the quotation mark that opens this cell is never closed", cell);
           bytes += line.size() + 1;
@@ -144,6 +134,10 @@ bool TableReader::State::read_csv(bool& blank) {
           break;
         }
       }
+      if (several_lines && at < line.size() && line[at] != delimiter && line[at] != '\r')
+        throw DataError(lines.name(), row + 1,
+                        "the quotation mark that opens this cell is not closed before the next one, in a later line",
+                        cell);
     }
     const auto end = line.find(delimiter, at);
     cell.append(line, at, end == std::string::npos ? end : end - at);
@@ -255,26 +249,10 @@ void TableReader::State::start_smi(const TableOptions& options) {
   }
 }
 
-void TableReader::State::start_sdf() {
-  std::vector<std::string> properties;
-  std::size_t bytes = 0;
-  SdfRecord record;
-  while (records.size() < kLookAheadRecords && bytes < kLookAheadBytes &&
-         read_sdf_record(lines, static_cast<std::int64_t>(records.size()), record)) {
-    has_names = has_names || !record.title.empty();
-    bytes += record.bytes + record.properties.size() * sizeof record.properties[0];
-    for (const auto& [name, value] : record.properties)
-      if (property_columns.try_emplace(name, properties.size()).second) properties.push_back(name);
-    if (properties.size() > kMaxColumns)
-      throw DataError(lines.name(), static_cast<std::int64_t>(records.size()) + 1,
-                      "has more than " + std::to_string(kMaxColumns) + " properties, which is the limit");
-    records.push_back(std::move(record));
-  }
-  if (records.empty()) throw DataError(lines.name() + ": contains no records");
-  columns = {find_any_case(properties, {"smiles"}) < 0 ? "smiles" : "molgraph_smiles"};
-  if (has_names) columns.push_back(find_any_case(properties, {"name"}) < 0 ? "name" : "molgraph_name");
-  for (auto& [name, column] : property_columns) column += columns.size();
-  columns.insert(columns.end(), properties.begin(), properties.end());
+void TableReader::State::start_sdf(const std::string& path, const TableOptions& options) {
+  std::optional<LineReader> whole;
+  if (options.all_properties) whole.emplace(path, options.shown_name, options.hooks);
+  columns = sdf.find_columns(lines, whole ? &*whole : nullptr);
 }
 
 void TableReader::State::choose_columns(const TableOptions& options) {
@@ -321,24 +299,9 @@ bool TableReader::State::next_line_row(TableRow& out) {
 }
 
 bool TableReader::State::next_sdf(TableRow& out) {
-  SdfRecord record;
-  if (!records.empty()) {
-    record = std::move(records.front());
-    records.pop_front();
-  } else if (!read_sdf_record(lines, row, record)) {
-    return false;
-  }
+  if (!sdf.next(lines, row, out, hooks)) return false;
   out.row = row++;
-  out.problem.clear();
-  out.cells.assign(columns.size(), "");
-  if (has_names) out.cells[1] = record.title;
-  for (auto& [name, value] : record.properties) {
-    const auto column = property_columns.find(name);
-    if (column == property_columns.end())
-      out.problem = "property <" + name + "> does not occur in the first 1,000 records, so it has no column";
-    else out.cells[column->second] = std::move(value);
-  }
-  out.mol_block = smiles_column == 0 ? std::move(record.mol_block) : std::string();
+  if (smiles_column != 0) out.mol_block.clear();
   return true;
 }
 
@@ -357,7 +320,7 @@ char TableReader::delimiter() const { return state_->delimiter; }
 TablePosition TableReader::position() const {
   const State& state = *state_;
   const bool read_ahead =
-      state.row_pending || !state.records.empty();  // pending blank lines occur only before a pending row
+      state.row_pending || state.sdf.has_read_ahead();  // pending blank lines occur only before a pending row
   return {state.row, read_ahead ? -1 : static_cast<std::int64_t>(state.lines.offset())};
 }
 
@@ -368,7 +331,7 @@ void TableReader::seek(const TablePosition& position) {
     state.row = position.row;
     state.row_pending = false;
     state.blank_lines = 0;
-    state.records.clear();
+    state.sdf.forget_read_ahead();
     return;
   }
   TableRow skipped;
@@ -380,7 +343,7 @@ void TableReader::seek(const TablePosition& position) {
 }
 
 bool TableReader::would_wait() const {
-  return !state_->row_pending && state_->records.empty() && state_->lines.would_wait();
+  return !state_->row_pending && !state_->sdf.has_read_ahead() && state_->lines.would_wait();
 }
 
 bool TableReader::next(TableRow& row) {

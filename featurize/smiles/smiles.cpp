@@ -6,6 +6,7 @@
 #include <RDGeneral/versions.h>
 
 #include "featurize/graph/pair_relations.hpp"
+#include "featurize/smiles/block_atoms.hpp"
 #include "featurize/smiles/molecule.hpp"
 #include "featurize/smiles/parent.hpp"
 #include "featurize/smiles/rdkit_features.hpp"
@@ -99,6 +100,8 @@ FeaturizeResult Featurizer::mol_block(std::string_view text) const {
   if (trimmed(text).empty()) return Rejection{RowStatus::empty, "empty"};
   const std::size_t limit = kRecordFactor * limits_.max_text;
   if (text.size() > limit) return too_large("characters", text.size(), limit);
+  if (const int listed = count_block_atoms(text); listed > limits_.max_atoms)
+    return too_large("atoms", static_cast<std::size_t>(listed), static_cast<std::size_t>(limits_.max_atoms));
   return featurize(parse_mol_block(text), text, StereoMarks::cleaned, options_, limits_, extras_);
 }
 

@@ -114,6 +114,20 @@ TEST_F(ScaleTest, SecondStopKeepsPartialOutput) {
   EXPECT_FALSE(scratch.exists("strict.csv.part.json"));
 }
 
+TEST_F(ScaleTest, StrictKeepsPartialOutputUnlessARowIsBad) {
+  std::string text = "smiles\n";
+  for (int i = 0; i < 15000; ++i) text += std::string(static_cast<std::size_t>(1 + i % 60), 'C') + "\n";
+  scratch.write("in.csv", text);
+  const std::string start = "molgraph-score -m run -i in.csv -o out.csv --strict --threads 1 ";
+  run(start + "& pid=$!\nwhile [ ! -e out.csv.part.json ] && kill -0 $pid; do sleep 0.01; done; kill -9 $pid; wait $pid");
+  ASSERT_TRUE(scratch.exists("out.csv.part.json"));
+  const auto full = run("ulimit -f 1; " + start + "--resume");
+  EXPECT_EQ(full.code, 4) << full.err;
+  EXPECT_NE(full.err.find("File too large"), std::string::npos) << full.err;
+  EXPECT_TRUE(scratch.exists("out.csv.part")) << "the disk is full, but no row is bad";
+  EXPECT_EQ(run(start + "--resume").code, 0);
+}
+
 TEST_F(ScaleTest, ResumeRejectsOtherInputsModelsAndOptions) {
   write_library("other.csv", 300);
   save_tiny_run(scratch.path("other"), tiny_config(graphormer_architecture(), {"y"}), 2);

@@ -330,6 +330,22 @@ TEST_F(SplitFromTableTest, ContradictoryOptionsAreUsageErrors) {
   expect_error([](LoadOptions& o) { o.folds = 1; }, "at least 2");
   expect_error([](LoadOptions& o) { o.folds = 2, o.split = SplitKind::column; }, "--folds computes its own splits");
   expect_error([](LoadOptions& o) { o.splits_file = "x", o.folds = 2; }, "--splits-file cannot be combined");
+  expect_error([](LoadOptions& o) { o.folds = 2, o.splits_column = "batch"; }, "and no --folds");
+}
+
+TEST_F(SplitFromTableTest, StoresRejectASplitTypeWithASplitsColumn) {
+  LoadOptions stored = options;
+  stored.split = SplitKind::random;
+  load_to_store(stored, folder.file("s.h5"));
+  LoadOptions from_store;
+  from_store.paths = {folder.file("s.h5")};
+  from_store.splits_column = "random";
+  EXPECT_EQ(load_data(from_store).split_name, "random");
+  from_store.split = SplitKind::scaffold;
+  EXPECT_THAT(message_of<UsageError>([&] { load_data(from_store); }), HasSubstr("requires --split-type predefined"));
+  from_store.split = SplitKind::automatic;
+  from_store.folds = 2;
+  EXPECT_THAT(message_of<UsageError>([&] { load_data(from_store); }), HasSubstr("and no --folds"));
 }
 
 }  // namespace

@@ -69,6 +69,17 @@ TEST_F(TableReaderTest, ReadsQuotesWithLinesAndDelimiters) {
               ElementsAre(Cells{"CCO", "a, \"b\"\nsecond line"}, Cells{"CCN", "5\" pipe"}, Cells{"C", ""}));
 }
 
+// Without an error, CCO would get the cells of CCC, and CCN would vanish.
+TEST_F(TableReaderTest, TwoStrayQuotationMarksAreAnError) {
+  for (const char* end : {"\n", "\r\n"}) {
+    std::string text;
+    for (const char* line : {"smiles,name,y", "F,a,0", "CCO,\"5-foo,1", "CCN,bar,2", "CCC,\"baz,3"})
+      text += std::string(line) + end;
+    EXPECT_THAT(message_of<DataError>([&] { read_text("a.csv", text); }),
+                AllOf(HasSubstr("a.csv, row 2:"), HasSubstr("is not closed before the next one"), HasSubstr("5-foo")));
+  }
+}
+
 TEST_F(TableReaderTest, ReadsCrLfByteOrderMarkAndMissingLastNewline) {
   const Table table = read_text("a.csv", "\xEF\xBB\xBFsmiles,note\r\nCCO,\"x\r\ny\"\r\nCCN,z\r\nC,\"w\"");
   EXPECT_THAT(table.columns, ElementsAre("smiles", "note"));
@@ -159,14 +170,27 @@ TEST_F(TableReaderTest, SdfRecordsBecomeRows) {
   for (const TableRow& row : table.rows) EXPECT_EQ(row.mol_block, block);
 }
 
-TEST_F(TableReaderTest, SdfPropertyAfterAThousandRecordsIsAProblem) {
+TEST_F(TableReaderTest, SdfPropertyAfterAThousandRecordsIsReported) {
   std::string text;
   for (int r = 0; r < 1000; ++r) text += std::string(kMethane) + "> <y>\n1\n\n$$$$\n";
-  text += std::string(kMethane) + "> <late>\n1\n\n$$$$\n";
-  const Table table = read_text("a.sdf", text);
-  ASSERT_THAT(table.rows, SizeIs(1001));
-  EXPECT_THAT(table.rows[999].problem, IsEmpty());
-  EXPECT_THAT(table.rows[1000].problem, HasSubstr("<late>"));
+  for (int r = 0; r < 2; ++r) text += std::string(kMethane) + "> <late>\n2\n\n> <y>\n3\n\n$$$$\n";
+  std::vector<std::string> lines;
+  TableOptions options;
+  options.hooks.log = [&](const std::string& line, bool warning) {
+    if (warning) lines.push_back(line);
+  };
+  Table table = read_text("a.sdf", text, options);
+  ASSERT_THAT(table.rows, SizeIs(1002));
+  EXPECT_THAT(table.rows[1000].problem, IsEmpty());
+  EXPECT_THAT(table.rows[1000].cells, ElementsAre("", "methane", "3"));
+  EXPECT_THAT(lines, ElementsAre(HasSubstr("a.sdf, record 1001: the property <late>")));
+  options.all_properties = true;
+  table = read_text("a.sdf", text, options);
+  ASSERT_THAT(table.rows, SizeIs(1002));
+  EXPECT_THAT(table.columns, ElementsAre("smiles", "name", "y", "late"));
+  EXPECT_THAT(table.rows[0].cells, ElementsAre("", "methane", "1", ""));
+  EXPECT_THAT(table.rows[1001].cells, ElementsAre("", "methane", "3", "2"));
+  EXPECT_THAT(lines, SizeIs(1)) << "no other warning";
 }
 
 TEST_F(TableReaderTest, SdfPropertyNamedSmilesDoesNotCollide) {

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "featurize/smiles/block_atoms.hpp"
 #include "featurize/smiles/chemistry.hpp"
 #include "featurize/smiles/smiles.hpp"
 
@@ -100,6 +101,34 @@ TEST(MolBlock, InvalidRecordsAreRejectedWithReason) {
   std::string overbonded = kMethanol;
   overbonded.replace(overbonded.find("  1  2  1  0"), 12, "  1  2  3  0");
   EXPECT_NE(rejection_of(overbonded).reason.find("valence"), std::string::npos);
+}
+
+TEST(MolBlock, AtomsAreCountedBeforeParsing) {
+  EXPECT_EQ(count_block_atoms(kMethanol), 2) << "without hydrogens";
+  EXPECT_EQ(count_block_atoms(with_windows_line_ends(kMethanol)), 2);
+  EXPECT_EQ(count_block_atoms(kPyridinium), 6);
+  EXPECT_EQ(count_block_atoms("no mol block"), 0);
+  FeaturizerLimits limits;
+  limits.max_atoms = 5;
+  const FeaturizeResult result = Featurizer({}, limits).mol_block(kPyridinium);
+  ASSERT_TRUE(std::holds_alternative<Rejection>(result));
+  EXPECT_EQ(std::get<Rejection>(result).status, RowStatus::too_large);
+}
+
+// RDKit would take hours to perceive the stereochemistry of this chain.
+TEST(MolBlock, LargeRecordsAreRejectedWithoutParsing) {
+  constexpr int kLength = 30'000;
+  std::string block = "\n\n\n  0  0  0     0  0            999 V3000\nM  V30 BEGIN CTAB\nM  V30 COUNTS " +
+                      std::to_string(kLength) + " " + std::to_string(kLength - 1) + " 0 0 0\nM  V30 BEGIN ATOM\n";
+  for (int i = 1; i <= kLength; ++i) block += "M  V30 " + std::to_string(i) + " C 0 0 0 0\n";
+  block += "M  V30 END ATOM\nM  V30 BEGIN BOND\n";
+  for (int i = 1; i < kLength; ++i)
+    block += "M  V30 " + std::to_string(i) + " 1 " + std::to_string(i) + " " + std::to_string(i + 1) + "\n";
+  block += "M  V30 END BOND\nM  V30 END CTAB\nM  END\n";
+  EXPECT_EQ(count_block_atoms(block), kLength);
+  const FeaturizeResult result = Featurizer().mol_block(block);
+  ASSERT_TRUE(std::holds_alternative<Rejection>(result));
+  EXPECT_EQ(std::get<Rejection>(result).status, RowStatus::too_large);
 }
 
 TEST(MolBlock, AtomListsAreUnsupported) {

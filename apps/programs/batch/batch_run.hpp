@@ -179,6 +179,7 @@ int run_batch(const BatchOptions& options, const std::string& what, InputRange r
   StatusCounts counts = before;
   Progress progress(what, "molecules", range.end < 0 ? 0 : range.end - range.first - before.rows());
   progress.set_share(share_before);
+  bool rejects = false;  // --strict ends the call
   OrderedPipeline<RowWindow, DoneWindow<Result>> pipeline;
   pipeline.threads = thread_count(options.common.threads);
   pipeline.next = [&](RowWindow& window) { return windows.next(window); };
@@ -187,7 +188,7 @@ int run_batch(const BatchOptions& options, const std::string& what, InputRange r
     DoneWindow<Result> done{std::move(window), {}, {}, {}};
     done.results = compute(done.window);
     mark_malformed_rows(done.window, done.results);
-    windows.complete_smiles(done.window);
+    windows.complete_smiles(done.window, done.results);
     for (const Result& result : done.results) done.counts.add(result.status);
     done.text = sink.text(windows, done.window, done.results);
     if (!sink.needs_rows() && !options.strict) {
@@ -202,6 +203,7 @@ int run_batch(const BatchOptions& options, const std::string& what, InputRange r
       const Result& result = done.results[i];
       const TableRow& row = done.window.rows[i];
       if (result.status != RowStatus::ok) {
+        rejects = true;
         reject_row(names[done.window.table], row, result.status, result.reason, windows.smiles(row));
       }
     }
@@ -219,7 +221,7 @@ int run_batch(const BatchOptions& options, const std::string& what, InputRange r
   } catch (const ClosedPipe&) {
     throw;
   } catch (...) {
-    if (options.strict) sink.discard();
+    if (rejects) sink.discard();
     else log_interruption(counts.rows(), sink.keep(false));
     throw;
   }

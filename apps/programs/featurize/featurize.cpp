@@ -101,23 +101,24 @@ int featurize(const FeaturizeOptions& options) {
   };
   Progress progress("Featurising", "molecules", 0);
   catch_stop_signals();
-  const StoreReport written = load_to_store(
-      load, options.output, {.pairs = !options.no_pairs, .threads = options.load.threads},
-      [&](std::int64_t done, std::int64_t total) {
-        if (const int signal = stop_requested()) throw Stopped{signal};
-        progress.set_total(total);
-        progress.update(done);
-      },
-      [&](const RejectedRow& row) {
-        if (rejected) rejected->add(line_of(row));
-      });
+  StoreReport written;
+  try {
+    written = load_to_store(
+        load, options.output, {.pairs = !options.no_pairs, .threads = options.load.threads},
+        [&](std::int64_t done, std::int64_t total) {
+          if (const int signal = stop_requested()) throw Stopped{signal};
+          progress.set_total(total);
+          progress.update(done);
+        },
+        [&](const RejectedRow& row) {
+          if (rejected) rejected->add(line_of(row));
+        });
+  } catch (const NoMoleculeError&) {
+    if (rejected) rejected->finish();
+    throw;
+  }
   if (rejected) rejected->finish();
   write_repeated(options, written);
-  if (written.molecules == 0) {
-    std::error_code ignored;
-    std::filesystem::remove(options.output, ignored);
-    throw DataError(options.load.paths[0] + ": no usable row; no store is written");
-  }
   log_report(written, options.output, progress.seconds());
   return kExitDone;
 }

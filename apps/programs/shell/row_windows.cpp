@@ -155,12 +155,9 @@ const std::string& RowWindows::smiles(const TableRow& row) const {
   return row.cells[static_cast<std::size_t>(state_->smiles_column)];
 }
 
-void RowWindows::complete_smiles(RowWindow& window) const {
-  if (!window.mol_blocks) return;
-  for (TableRow& row : window.rows) {
-    std::string& cell = row.cells[static_cast<std::size_t>(state_->smiles_column)];
-    if (cell.empty()) cell = smiles_of_mol_block(row.mol_block);
-  }
+void RowWindows::complete_smiles(TableRow& row) const {
+  std::string& cell = row.cells[static_cast<std::size_t>(state_->smiles_column)];
+  if (cell.empty()) cell = smiles_of_mol_block(row.mol_block);
 }
 
 bool RowWindows::next(RowWindow& window) {

@@ -44,8 +44,10 @@ class RowWindows {
   std::string id(const RowWindow& window, std::size_t row) const;
   /// The SMILES from the table; for an SDF record, the canonical SMILES from complete_smiles().
   const std::string& smiles(const TableRow& row) const;
-  /// Fills empty SMILES cells of SDF records.
-  void complete_smiles(RowWindow& window) const;
+  /// Fills empty SMILES cells of SDF records, except those of molecules that are too large (`results` [rows]:
+  /// Prediction or Embedding): RDKit may need minutes for them.
+  template <class Result>
+  void complete_smiles(RowWindow& window, const std::vector<Result>& results) const;
 
   /// Returns false at the end and after cancel(). Rethrows an exception of the reader after all earlier rows. Throws
   /// Stopped after a signal. Thread-safe: each thread gets different windows.
@@ -54,9 +56,17 @@ class RowWindows {
   void cancel();
 
  private:
+  void complete_smiles(TableRow& row) const;
+
   struct State;
   std::shared_ptr<State> state_;  // shared with the reading thread, which may outlive this object in a blocked read
 };
+
+template <class Result>
+void RowWindows::complete_smiles(RowWindow& window, const std::vector<Result>& results) const {
+  for (std::size_t i = 0; window.mol_blocks && i < results.size(); ++i)
+    if (results[i].status != RowStatus::too_large) complete_smiles(window.rows[i]);
+}
 
 /// Sets status and reason of malformed rows in `results` (Prediction or Embedding), regardless of their cells.
 template <class Result>
