@@ -49,6 +49,7 @@ SourcePlan plan_tables(const LoadOptions& options) {
   for (const std::string& path : options.paths) {
     if (path != "-" && !std::filesystem::exists(path)) throw_unknown(path);
     if (path != "-" && std::filesystem::is_directory(path)) throw FileError(path + ": is a folder, not a table");
+    if (path != "-" && is_meant_as_store(path)) throw UsageError(path + ": a store must be the only input");
     plan.tables.push_back({path, options.table, SplitPart::none});
     names.push_back(path == "-" ? "standard input" : std::filesystem::path(path).filename().string());
   }

@@ -188,7 +188,9 @@ ReportFacts facts_of_run(const std::string& folder, int threads) {
   } else {
     add_split(run, config, threads, facts);
   }
-  RepeatedMolecules repeated = read_repeated((run / "duplicates.csv").string(), facts.task, facts.judged().labels);
+  const bool corpus = facts.run && !facts.run->target_descriptors.empty();  // its duplicates.csv has no labels
+  RepeatedMolecules repeated =
+      read_repeated((run / "duplicates.csv").string(), corpus ? Task{} : facts.task, facts.judged().labels);
   facts.repeated_molecules = repeated.molecules;
   facts.repeated_rows = repeated.rows;
   facts.noise = std::move(repeated.noise);

@@ -99,11 +99,23 @@ def numbers_of(table: Any, names: List[str]) -> np.ndarray:
     if a value is not a number (texts of numbers are accepted).
     """
     known = names_of(table)
-    for name in names:
-        if known.count(name) != 1:
-            what = "is missing" if name not in known else "is not unique"
+    columns = []
+    for name in names:  # as in molgraph-score, an exact match precedes a match in any case
+        found = [other for other in known if other == name] or [
+            other for other in known if str(other).strip().lower() == name.strip().lower()]
+        if len(found) != 1:
+            what = "is not unique" if found else "is missing"
             raise _core.UsageError(f"column '{name}' {what}; the model reads {', '.join(names)}")
-    return np.column_stack([_floats_of(table[name], name) for name in names])
+        columns.append(_floats_of(table[found[0]], name))
+    return np.column_stack(columns)
+
+
+def with_nan(values: Any) -> np.ndarray:
+    """Returns an array in which the masked values of a masked array are NaN."""
+    if isinstance(values, np.ma.MaskedArray):
+        kind = object if values.dtype.kind in "OUmM" else float
+        return np.ma.filled(values.astype(kind), np.nan)
+    return np.asarray(values)
 
 
 def _floats_of(values: Any, name: str) -> np.ndarray:
@@ -112,11 +124,12 @@ def _floats_of(values: Any, name: str) -> np.ndarray:
             values = values.to_pylist()
         elif hasattr(values, "iloc"):
             values = values.to_numpy()
-        values = np.asarray(values)
+        values = with_nan(values)
         if values.dtype.kind in "mM":
             raise TypeError("dates and durations are not numbers")
-        if values.dtype.kind == "O":
-            values = [np.nan if _is_missing(value) else value for value in values]
+        if values.dtype.kind in "OU":
+            values = [np.nan if _is_missing(value) or isinstance(value, str) and not value.strip() else value
+                      for value in values]
         with np.errstate(over="ignore"):
             return np.asarray(values, dtype=np.float32)
     except (TypeError, ValueError) as error:

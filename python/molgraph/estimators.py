@@ -25,6 +25,8 @@ from molgraph.prediction import Predictions, Predictor
 from molgraph.programs import shipped_weights
 from molgraph.training import train
 
+_OTHER_FILES = ("run.json", "config.toml", "results.csv", "domain.safetensors", "explanation.safetensors")
+
 
 def _report_invalid(status: np.ndarray, reason: Sequence[str], on_invalid: str, effect: str) -> None:
     """Warns about rows that are not ok or, with on_invalid="raise", raises DataError."""
@@ -107,7 +109,8 @@ class _Molgraph(BaseEstimator):
             shutil.rmtree(folder, ignore_errors=True)
 
     def _keep(self, run: str) -> None:
-        """Stores the files that scoring needs as bytes, which are pickled and copied with the object."""
+        """Stores the files for scoring, domain, explanation and summary as bytes, which are pickled and copied with the
+        object."""
         packed = io.BytesIO()
         predictor = Predictor(run, threads=self.threads)
         wanted = set(map(os.path.abspath, predictor.files))
@@ -115,7 +118,7 @@ class _Molgraph(BaseEstimator):
             for folder, _, names in os.walk(run):
                 for name in names:
                     path = os.path.join(folder, name)
-                    if os.path.abspath(path) in wanted or name in ("run.json", "config.toml"):
+                    if os.path.abspath(path) in wanted or name in _OTHER_FILES:
                         archive.write(path, os.path.relpath(path, run))
         self.run_ = packed.getvalue()
         self._predictor = predictor

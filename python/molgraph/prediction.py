@@ -7,7 +7,7 @@ from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Se
 import numpy as np
 
 from molgraph import _core
-from molgraph._inputs import WINDOW, Path, is_arrow, is_stream, numbers_of, paths_of, texts_of, windows_of
+from molgraph._inputs import WINDOW, Path, is_arrow, is_stream, numbers_of, paths_of, texts_of, windows_of, with_nan
 
 _WORDS = np.array(_core.STATUS_WORDS)
 
@@ -299,7 +299,7 @@ class Predictor:
         if is_table:
             return np.ascontiguousarray(numbers_of(columns, names))
         with np.errstate(over="ignore"):
-            numbers = np.ascontiguousarray(columns, dtype=np.float32)
+            numbers = np.ascontiguousarray(with_nan(columns), dtype=np.float32)
         if numbers.ndim != 2:
             raise _core.UsageError(f"columns: must be a table or an array [n, {len(names)}], not one of {numbers.shape}")
         return numbers

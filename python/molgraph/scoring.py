@@ -3,6 +3,8 @@ import contextlib
 import os
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Tuple, Union
 
+import numpy as np
+
 from molgraph import _core
 from molgraph._inputs import Path, is_arrow, names_of, paths_of, texts_of
 from molgraph.prediction import Predictor, arrow_of
@@ -47,7 +49,7 @@ def embed_file(run: Path, input: Path, output: Path, *, quiet: bool = False, **o
     smiles_column = options.pop("smiles_column", None)
     layers = options.pop("layer", [-1])
     kind: Dict[str, Any] = {name: options.pop(name) for name in ("pooling", "l2") if name in options}
-    kind["layers"] = [layers] if isinstance(layers, int) else layers
+    kind["layers"] = np.atleast_1d(layers).tolist()
     predictor = _predictor_of(run, options)
 
     def embed(smiles: List[str], _: Any) -> Dict[str, Any]:

@@ -172,20 +172,21 @@ def run_program(command: List[str]) -> None:
     assert child.stderr is not None
     said: List[str] = []
     interrupted = False
-    while True:
-        try:
-            for line in child.stderr:
-                said = said[-20:] + [line.rstrip()]
-                sys.stderr.write(line)
-            code = child.wait()
-            break
-        except KeyboardInterrupt:
-            child.send_signal(signal.SIGINT)  # writes a checkpoint and ends; a second signal ends it immediately
-            interrupted = True
-        except BaseException:
-            child.terminate()  # its messages would not be read
-            child.wait()
-            raise
+    with child.stderr:
+        while True:
+            try:
+                for line in child.stderr:
+                    said = said[-20:] + [line.rstrip()]
+                    sys.stderr.write(line)
+                code = child.wait()
+                break
+            except KeyboardInterrupt:
+                child.send_signal(signal.SIGINT)  # writes a checkpoint and ends; a second signal ends it immediately
+                interrupted = True
+            except BaseException:
+                child.terminate()  # its messages would not be read
+                child.wait()
+                raise
     if interrupted or code in (_INTERRUPTED, -signal.SIGINT):
         raise KeyboardInterrupt
     if code != 0:

@@ -131,6 +131,31 @@ TEST_F(PretrainCli, ConfigReproducesTheRunAndStoresMatchTables) {
   expect_error("without.h5", "descriptors");
 }
 
+TEST_F(PretrainCli, DuplicatesAreReported) {
+  scratch.write("twice.smi", "CCCO first\n" + scratch.read("d.smi") + "OCCC again\n");
+  for (const char* rule : {"keep", "drop"}) {
+    const std::string run_folder = std::string("P_") + rule;
+    EXPECT_THAT(pretrain("twice.smi -o " + run_folder + " --duplicates " + rule + kShort).err,
+                Not(HasSubstr("The report could not be created")));
+    EXPECT_TRUE(scratch.exists(run_folder + "/report.html"));
+    EXPECT_EQ(run("molgraph-info " + run_folder).code, 0);
+  }
+}
+
+TEST_F(PretrainCli, TheUserGivesTheSetsInAFileOrAColumn) {
+  scratch.write("s.json", R"({"train": "0-129", "val": "130-149"})");
+  std::string table = "smiles,part\n";
+  const auto rows = lines_of(scratch.read("a.smi"));
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    table += rows[i].substr(0, rows[i].find(' ')) + (i < 130 ? ",train\n" : ",val\n");
+  scratch.write("part.csv", table);
+  for (const char* arguments : {"a.smi --splits-file s.json", "part.csv --splits-column part",
+                                "part.csv --split-type predefined --splits-column part"}) {
+    EXPECT_THAT(pretrain(std::string(arguments) + " -o P" + kShort).err, HasSubstr("130 train, 20 valid, 0 test"));
+    ASSERT_EQ(run("molgraph-train --config P/config.toml --threads 1 -o Q && rm -r P Q").code, 0) << arguments;
+  }
+}
+
 TEST_F(PretrainCli, InvalidOptionsAreErrors) {
   expect_error("", "no corpus is given");
   expect_error("zinc", "a corpus must be tables or a store");
@@ -140,6 +165,10 @@ TEST_F(PretrainCli, InvalidOptionsAreErrors) {
   expect_error("b.csv --target-columns absent", "absent", 3);
   expect_error("a.smi --metric roc-auc", "roc-auc");
   expect_error("b.csv --strict", "C1CC", 3);
+  ASSERT_EQ(run("molgraph-train t.csv -o T --from none --epochs 1 --no-baselines" + kTiny).code, 0);
+  expect_error("t.csv --config T/config.toml", "not of a pre-training");
+  ASSERT_EQ(run("molgraph-featurize a.smi -o a.h5 --descriptors rdkit").code, 0);
+  expect_error("a.h5 b.csv", "a store must be the only input");
   scratch.write("same.smi", "CCO\nCCO\nCCO\nCCO\n");
   expect_error("same.smi", "nothing to learn", 3);
   const std::string help = run("molgraph-pretrain --help").out;

@@ -243,6 +243,8 @@ TEST_F(TrainStart, WarnsIfInitialWeightsWereTrainedOnHeldOutMolecules) {
       reversed += std::string(cells[0].rbegin(), cells[0].rend()) + "," + cells[1] + "\n";
   scratch.write("turned.csv", reversed);
   EXPECT_EQ(warning_of("turned.csv --seed 7 --from first"), leak) << "OC and CO are the same molecule";
+  scratch.run("", "sed 's/^smiles,y/smiles,Y/' t.csv > upper.csv");
+  EXPECT_EQ(warning_of("upper.csv --seed 7 --from first"), leak);
   scratch.run("", "sed 's/^smiles,y/smiles,z/' t.csv > z.csv");
   EXPECT_EQ(warning_of("z.csv --seed 7 --from first"), "") << "another target";
   scratch.write("first/splits.csv", "row,id,smiles,split\n1,\"2");

@@ -364,7 +364,7 @@ TEST_F(DuplicatesTest, SplitsFileOfAStoreRefersToRowsOfItsSource) {
   EXPECT_THAT(load_data(options).split.train, ElementsAre(0, 1)) << "the rows are those before the limit";
   stored(kTable, with(Duplicates::keep));
   EXPECT_THAT(load_data(options).warnings, Not(Contains(HasSubstr("not in the store"))));
-  stored(std::string(kTable) + "CCO,1\n");  // row 8, which is merged, too
+  stored(std::string(kTable) + "i,CCO,1\n");  // row 8, which is merged, too
   options.splits_file = folder.write("s.json", R"({"train": "0-3", "val": [6], "test": [4, 7, 8]})");
   EXPECT_THAT(load_data(options).warnings, Contains(HasSubstr("4 rows of the store's source are not in the store")));
 }

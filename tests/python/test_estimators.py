@@ -116,6 +116,9 @@ def test_fitted_model_is_pickled_saved_and_cloned(tmp_path):
     assert np.array_equal(pickle.loads(pickle.dumps(model)).predict(SMILES), expected)
     model.save_run(str(tmp_path / "run"))
     assert np.array_equal(molgraph.Predictor(tmp_path / "run").predict(SMILES).values[:, 0], expected)
+    saved = molgraph.Predictor(tmp_path / "run", domain=True)
+    assert saved.predict(SMILES[:2]).domain is not None and saved.explain(SMILES[:1]).status.tolist() == ["ok"]
+    assert "missing" not in saved.describe()
     fresh = clone(model)
     assert fresh.get_params() == model.get_params() and not hasattr(fresh, "run_")
 

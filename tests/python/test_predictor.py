@@ -153,7 +153,14 @@ def test_input_columns(tmp_path):
     low, high = (predictor.predict(["CCO"], {"dose": [dose]}).values for dose in (0, 6))
     assert not np.array_equal(low, high)
     assert np.array_equal(predictor.predict(["CCO"], [[6.0]]).values, high)
-    assert np.isfinite(predictor.predict(["CCO"], [[np.nan]]).values).all()  # not measured
+    unknown = predictor.predict(["CCO"], [[np.nan]]).values  # not measured
+    assert np.isfinite(unknown).all() and not np.array_equal(unknown, high)
+    for same in (np.ma.array([[6.0]], mask=[[True]]), {"dose": np.ma.array([6.0], mask=[True])}, {"dose": [" "]}):
+        assert np.array_equal(predictor.predict(["CCO"], same).values, unknown)
+    assert np.array_equal(predictor.predict(["CCO"], {"Dose ": [6.0]}).values, high)  # as in molgraph-score
+    assert np.array_equal(predictor.predict(["CCO"], {"dose": [6.0], "DOSE": [0.0]}).values, high)
+    with pytest.raises(molgraph.UsageError, match="'dose' is not unique"):
+        predictor.predict(["CCO"], {"Dose": [6.0], "DOSE": [0.0]})
     for call in (lambda: predictor.predict(["CCO"]), lambda: predictor.predict(iter(["CCO"])),
                  lambda: next(predictor.predict_windows(["CCO"])), lambda: predictor.explain(["CCO"])):
         with pytest.raises(molgraph.UsageError, match="the model reads dose"):

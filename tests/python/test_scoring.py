@@ -94,7 +94,7 @@ def test_parquet_is_scored_with_all_columns(run, parquet_library, library, score
 def test_parquet_is_embedded(run, parquet_library, library):
     from pyarrow import parquet
 
-    molgraph.embed_file(run, parquet_library, library / "vectors.parquet", pooling="mean", layer=-1, quiet=True)
+    molgraph.embed_file(run, parquet_library, library / "vectors.parquet", pooling="mean", layer=np.int64(-1), quiet=True)
     table = parquet.read_table(library / "vectors.parquet")
     vectors = np.stack(table["embedding"].to_numpy(zero_copy_only=False))
     expected = molgraph.Predictor(run).embed(table["SMILES"], "mean")

@@ -8,6 +8,7 @@
 #include "apps/training/options/option_conflicts.hpp"
 #include "apps/training/options/train_options.hpp"
 #include "apps/training/run/corpus_labels.hpp"
+#include "datasets/load_options.hpp"
 #include "datasets/loaded_data.hpp"
 
 namespace molgraph {
@@ -35,6 +36,11 @@ std::int64_t steps_for(std::int64_t molecules_seen, std::int64_t batch_size);
 std::int64_t default_steps(std::int64_t molecules, std::int64_t batch_size);
 
 /// Split sizes for a corpus of `molecules` molecules if `requested` is the default; otherwise `requested`.
+/// Whether the user gives the sets of the corpus, in a file or a column.
+bool gives_split(const DataSettings& data);
+/// Sets how a corpus is split: as the user gives it, which replaces the default split and sizes, else by
+/// corpus_split_sizes().
+void choose_corpus_split(const DataSettings& data, LoadOptions& load);
 SplitSizes corpus_split_sizes(const SplitSizes& requested, std::int64_t molecules);
 
 /// Number of epochs into which one pass of `batches_of_pass` batches is divided, for `steps` steps in total.

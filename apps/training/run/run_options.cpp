@@ -327,10 +327,7 @@ LoadOptions to_load_options(const TrainOptions& o, int threads) {
   if (o.training.out_of_fold == Switch::automatic) load.needs_inner_folds = needs_out_of_fold;
   load.min_member_splits = static_cast<int>(members_of(o));
   load.split_sizes = d.split_sizes, load.calibration_share = d.calibration_size;
-  if (load.corpus)
-    load.split_sizes_of = [requested = d.split_sizes](std::int64_t molecules) {
-      return corpus_split_sizes(requested, molecules);
-    };
+  if (load.corpus) choose_corpus_split(d, load);
   load.limit = d.limit;
   load.seed = o.training.seed;
   load.threads = threads, load.strict = d.strict;
@@ -346,7 +343,8 @@ ResolvedRun resolve(const TrainOptions& requested, const LoadedData& data, const
   run.keeps_head = start != nullptr && keeps_head(*start, run.model, data, run.options.model);
   check_training_flags(run.options, named, data, start);
   const bool pretraining = is_pretraining(requested);
-  if (pretraining) run.options.data.split_sizes = corpus_split_sizes(requested.data.split_sizes, data.set.size());
+  if (pretraining && !gives_split(requested.data))
+    run.options.data.split_sizes = corpus_split_sizes(requested.data.split_sizes, data.set.size());
   TrainingSettings& t = run.options.training;
   if (pretraining && !t.steps && !t.epochs) {
     const auto count = static_cast<std::int64_t>(data.split.train.size());

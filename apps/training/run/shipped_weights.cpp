@@ -16,6 +16,9 @@ namespace fs = std::filesystem;
 
 constexpr const char* kFile = "grpe-small.safetensors";
 
+/// Smallest number of descriptors, if a model has no other targets, that counts as pre-training.
+constexpr std::ptrdiff_t kFewestDescriptors = 20;
+
 /// Model options that affect training, not the architecture.
 constexpr std::array<std::string_view, 7> kOfTraining{
     "mix-width", "dropout", "attention-dropout", "perturb-noise", "flag", "from", "freeze"};
@@ -64,7 +67,8 @@ bool is_pretrained(const ModelConfig& config) {
   const auto known = descriptor_names();
   const auto learned = std::ranges::count_if(
       config.task.names, [&](const std::string& name) { return std::ranges::find(known, name) != known.end(); });
-  return learned > std::ssize(known) / 2;  // a user's targets may include a few descriptors
+  // A user's targets may include a few descriptors. A corpus of similar molecules has fewer that are not constant.
+  return learned > std::ssize(known) / 2 || (learned >= kFewestDescriptors && learned == std::ssize(config.task.names));
 }
 
 }  // namespace molgraph

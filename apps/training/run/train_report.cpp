@@ -18,13 +18,13 @@ namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-/// Metric of predictions [n, outputs] for one set. If targets are scaled, the loss of a mixed task is in units of their
-/// standard deviations in the training set.
+/// Metric of predictions [n, outputs] for one set. If targets are scaled, a loss is in units of their standard
+/// deviations in the training set.
 MetricResult measure(Metric metric, const LoadedData& data, const Split& split, const TrainOptions& options,
                      const std::vector<double>& predictions, const std::vector<double>& targets) {
   const Task& task = data.set.task;
   if (metric != Metric::loss) return evaluate_metric(metric, task, predictions, targets);
-  std::vector<double> scale(task.names.size(), 1.0);
+  std::vector<double> scale(static_cast<std::size_t>(task.num_outputs()), 1.0);
   if (options.training.scale_targets) scale = target_scaling_of(data.set, split.train).deviation;
   const double loss = loss_of_predictions(Losses(*options.training.loss, data.set), task, predictions, targets, scale,
                                           data.set.target_weight);

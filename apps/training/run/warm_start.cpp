@@ -10,6 +10,8 @@
 #include "apps/training/run/run_directory.hpp"
 #include "datasets/system/readable.hpp"
 #include "datasets/system/threads.hpp"
+#include "datasets/system/text.hpp"
+#include "datasets/tables/table_form.hpp"
 #include "datasets/tables/table_reader.hpp"
 #include "featurize/graph/error.hpp"
 #include "featurize/smiles/chemistry.hpp"
@@ -77,8 +79,8 @@ std::vector<std::string> leak_warnings(const std::string& from, const Task& star
     }
   } catch (const FileError&) {
   }
-  const auto is_shared = [&](const std::string& name) {
-    return std::ranges::find(known_targets, name) != known_targets.end();
+  const auto is_shared = [&](const std::string& name) {  // a corpus matches its columns in this way, too
+    return find_any_case(known_targets, {std::string_view(lower(trim(name)))}) >= 0;
   };
   const std::string path = RunDirectory{folder_with("splits.csv").string()}.splits();
   if (std::ranges::none_of(data.set.task.names, is_shared) || !fs::is_regular_file(path, error)) return {};
