@@ -134,7 +134,8 @@ std::string repeated_header(const Task& task) {
 std::string repeated_line(const RepeatedRow& row, const Task& task) {
   const auto cell = [&](const Label& label) {
     if (std::isnan(label.value)) return std::string();
-    if (task.kind == TaskKind::multiclass) return quote_cell(task.class_name(static_cast<std::size_t>(label.value)), ',');
+    if (task.kind == TaskKind::multiclass)
+      return quote_cell(task.class_name(static_cast<std::size_t>(label.value)), ',');
     return (label.bound > 0 ? ">" : label.bound < 0 ? "<" : "") + number_text(label.value);
   };
   std::string line = std::to_string(row.row) + "," + std::to_string(row.first) + "," + quote_cell(row.id, ',') + "," +

@@ -143,6 +143,11 @@ SourcePlan report_files(SourcePlan plan, const LoadOptions& options) {
   return plan;
 }
 
+/// Whether two tables are the training and the test set, so that the validation set is drawn from the first.
+bool draws_valid(const RowSource& source) {
+  return source.has_parts() && source.plan().tables.size() == 2 && source.plan().split_name.starts_with("files");
+}
+
 RejectedRow rejected_row(const FeaturisedRow& row) {
   const auto& rejection = std::get<Rejection>(row.result);
   return {row.row, utf8_head(row.smiles, kMaxRejectedText), std::string(to_string(rejection.status)), rejection.reason};
@@ -156,7 +161,7 @@ RejectedRow rejected_row(const FeaturisedRow& row) {
 }
 
 [[noreturn]] void throw_no_molecule(const RowSource& source, const RejectionTally& tally) {
-  throw NoMoleculeError(source.plan().name + ": no usable molecule; " + tally.text(tally.total()) +
+  throw DataError(source.plan().name + ": no usable molecule; " + tally.text(tally.total()) +
                   "; if the SMILES are in another column, specify it with -s");
 }
 
@@ -239,7 +244,7 @@ LoadedData load_data(const LoadOptions& options, const std::function<void(std::i
   Split from_parts;
   std::vector<std::string> keys;
   std::vector<Split> extra(source.extra_parts().size());
-  source.find_repeats(!source.has_parts() || source.plan().tables.size() == 2, progress);
+  source.find_repeats(!source.has_parts() || draws_valid(source), progress);
   report_repeats(source, data);
   std::vector<std::int64_t> first_rows;
   data.set.reserve_inputs(options.limit > 0 ? std::min(options.limit, source.rows()) : source.rows());
@@ -270,7 +275,7 @@ LoadedData load_data(const LoadOptions& options, const std::function<void(std::i
   data.set.shrink_to_fit();
   data.auxiliary = take_auxiliary(data.set, source.task(), source.auxiliary());
   if (source.has_parts()) {
-    if (source.plan().tables.size() == 2)
+    if (draws_valid(source))
       take_valid_from_train(from_parts, options,
                             {data.set.size(), [&] { return keys; }, source.file_of({}), data.set.row, source.rows(),
                              class_labels_of(data.set), first_rows});
@@ -321,14 +326,13 @@ StoreReport load_to_store(const LoadOptions& options, const std::string& path, c
   const LoadOptions split_by = split_options(options, source);
   const bool with_scaffolds = needs_scaffolds(split_by.split);
   const bool with_rows = source.has_key() || !options.splits_file.empty();
-  const bool draws_valid = source.has_parts() && source.plan().tables.size() == 2;
   const bool computes =
       !source.has_parts() && (split_by.split != SplitKind::automatic || with_rows || options.folds > 0);
   ClassLabels labels;
-  if (source.task().kind != TaskKind::regression && (draws_valid || (computes && is_random(split_by))))
+  if (source.task().kind != TaskKind::regression && (draws_valid(source) || (computes && is_random(split_by))))
     labels.targets = static_cast<std::size_t>(source.task().num_targets());
   if (!source.has_parts() && !computes) check_split_sizes(options, "there is no split; choose one with --split-type");
-  source.find_repeats(computes || draws_valid, progress);
+  source.find_repeats(computes || draws_valid(source), progress);
   report_repeats(source, report);
   source.stream(
       with_scaffolds,
@@ -361,7 +365,7 @@ StoreReport load_to_store(const LoadOptions& options, const std::string& path, c
                          source.rows(),        std::move(labels),
                          std::move(first_rows)};
   if (source.has_parts()) {
-    if (draws_valid) take_valid_from_train(split, options, basis);
+    if (draws_valid(source)) take_valid_from_train(split, options, basis);
     report.split_name = source.plan().split_name;
   } else if (computes) {
     if (basis.labels.targets > 0) report.notes.emplace_back(kStratifiedNote);

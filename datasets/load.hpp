@@ -11,7 +11,6 @@
 #include "datasets/load_options.hpp"
 #include "datasets/loaded_data.hpp"
 #include "datasets/store/store.hpp"
-#include "featurize/graph/error.hpp"
 
 namespace molgraph {
 
@@ -23,12 +22,6 @@ std::string named_dataset(const std::vector<std::string>& paths);
 /// Loads the input. `progress(done, total_or_0)` is called at intervals from one thread. Throws DataError, FileError,
 /// UsageError.
 LoadedData load_data(const LoadOptions& options, const std::function<void(std::int64_t, std::int64_t)>& progress = {});
-
-/// All rows are rejected.
-class NoMoleculeError : public DataError {
- public:
-  using DataError::DataError;
-};
 
 /// Summary of load_to_store().
 struct StoreReport {

@@ -77,15 +77,16 @@ class Checks {
   void no_test_set() {
     if (&facts_.judged() != &facts_.valid) return;
     const bool chosen_alike = facts_.valid.in_train.empty();
-    add("results", std::string(facts_.test.size() > 0 ? "The test set has no exact labels. " : "There is no test set. ") +
-                       (chosen_alike ? "The metrics are those of the validation set, on which the best epoch was "
-                                       "chosen"
-                                     : "The metrics are those of predictions for molecules that the predicting models "
-                                       "were not trained on, but on which their best epochs were chosen") +
-                       ", so they are usually better than on new molecules." +
-                       (facts_.run && facts_.run->refit ? " They are those of the model before it was also trained on "
-                                                          "the validation set."
-                                                        : ""));
+    add("results",
+        std::string(facts_.test.size() > 0 ? "The test set has no exact labels. " : "There is no test set. ") +
+            (chosen_alike ? "The metrics are those of the validation set, on which the best epoch was "
+                            "chosen"
+                          : "The metrics are those of predictions for molecules that the predicting models "
+                            "were not trained on, but on which their best epochs were chosen") +
+            ", so they are usually better than on new molecules." +
+            (facts_.run && facts_.run->refit ? " They are those of the model before it was also trained on "
+                                               "the validation set."
+                                             : ""));
   }
 
   void undefined_metric() {

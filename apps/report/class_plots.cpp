@@ -166,9 +166,7 @@ std::vector<Predicted> top_class_predictions(const ReportFacts& facts, std::size
   return all;
 }
 
-std::string class_name(const Task& task, std::size_t c) {
-  return escaped(cut_short(task.class_name(c), 40));
-}
+std::string class_name(const Task& task, std::size_t c) { return escaped(cut_short(task.class_name(c), 40)); }
 
 std::string confusion_table(const ReportFacts& facts, std::size_t t) {
   const PartRows& rows = facts.judged();

@@ -96,9 +96,18 @@ struct ReportFacts {
 
   /// Whether molgraph-info --strip removed the predictions.
   bool is_stripped() const { return has_record && judged().size() == 0; }
-  /// The evaluation set: the test set or, if it is empty or has no labels, the validation set.
-  const PartRows& judged() const { return test.has_labels() || valid.size() == 0 ? test : valid; }
-  std::size_t judged_part() const { return &judged() == &test ? 2 : 1; }
+  /// The evaluation set: the test set or, if it is empty or has no labels, the validation set. Without predictions
+  /// (is_stripped()), the results decide whether the test set had labels.
+  const PartRows& judged() const { return judged_part() == 2 ? test : valid; }
+  std::size_t judged_part() const {
+    if (test.has_labels() || valid.size() > 0) return test.has_labels() ? 2 : 1;
+    const auto has_results = [&](std::size_t part) {
+      return !methods.empty() && methods.front().parts[part] &&
+             std::ranges::any_of(methods.front().parts[part]->mean,
+                                 [](const Estimate& mean) { return !std::isnan(mean.value); });
+    };
+    return has_results(2) || !has_results(1) ? 2 : 1;
+  }
 };
 
 /// Collects the facts from the files of a run directory. Omits what is missing. For folds, `valid` and `test` are the

@@ -85,6 +85,7 @@ Handle file_access(const std::string& path);
 inline constexpr const char* kPairsGroup = "pairs";    ///< absent in stores without pairs
 inline constexpr const char* kInputsGroup = "inputs";  ///< absent in stores without descriptors and measured columns
 /// Maximum size of one decoded chunk: what a reader allocates before it has read any content.
+inline constexpr std::int64_t kMaxSourceRows = 1'000'000'000'000;
 inline constexpr std::size_t kMaxChunkBytes = std::size_t{64} << 20u;
 /// Texts are stored as bytes in NAME and start positions in NAME_offset [count + 1].
 inline constexpr const char* kOffsetSuffix = "_offset";

@@ -92,8 +92,9 @@ void Store::State::read_attributes(hid_t root) {
   summary.source.name = read_text_attribute(context, root, "source_name");
   summary.source.file = read_text_attribute(context, root, "source_file");
   summary.source.sha256 = read_text_attribute(context, root, "source_sha256");
-  if (H5Aexists(root, "source_rows") > 0)
-    summary.source.rows = read_number_attribute(context, root, "source_rows");
+  if (H5Aexists(root, "source_rows") > 0) summary.source.rows = read_number_attribute(context, root, "source_rows");
+  if (summary.source.rows < 0 || summary.source.rows > kMaxSourceRows)
+    throw_damaged(context, "the attribute source_rows is " + std::to_string(summary.source.rows));
   summary.created = read_text_attribute(context, root, "created");
   summary.file_bytes = static_cast<std::int64_t>(context.file_bytes);
 }

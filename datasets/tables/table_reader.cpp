@@ -134,7 +134,8 @@ bool TableReader::State::read_csv(bool& blank) {
           break;
         }
       }
-      if (several_lines && at < line.size() && line[at] != delimiter && line[at] != '\r')
+      const auto text = several_lines ? line.find_first_not_of(delimiter == '\t' ? " " : " \t", at) : std::string::npos;
+      if (text != std::string::npos && line[text] != delimiter && line[text] != '\r')
         throw DataError(lines.name(), row + 1,
                         "the quotation mark that opens this cell is not closed before the next one, in a later line",
                         cell);

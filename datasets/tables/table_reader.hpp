@@ -17,13 +17,13 @@ TableFormat table_format_from_string(const std::string& text);  ///< throws Usag
 
 struct TableOptions {
   TableFormat format = TableFormat::automatic;  ///< automatic: by suffix (".gz" ignored); stdin: from the first lines
-  bool no_header = false;     ///< the first line is data; columns are named smiles, column_2, ... (see TableReader)
-  bool header = false;        ///< the first line contains the names; neither option: determined from the first lines
-  std::string smiles_column;  ///< "" = by the rules of `smiles_column()`
-  std::string id_column;      ///< "" = id, idx or name (any case), else the row number
-  std::string shown_name;     ///< the input's name in messages; "" = the path, or "standard input"
+  bool no_header = false;       ///< the first line is data; columns are named smiles, column_2, ... (see TableReader)
+  bool header = false;          ///< the first line contains the names; neither option: determined from the first lines
+  std::string smiles_column;    ///< "" = by the rules of `smiles_column()`
+  std::string id_column;        ///< "" = id, idx or name (any case), else the row number
+  std::string shown_name;       ///< the input's name in messages; "" = the path, or "standard input"
   bool all_properties = false;  ///< SDF: reads the file once more, so that all properties have columns; not for stdin
-  bool molecules = true;      ///< false: any table; no column of molecules is searched for, smiles_column() is 0
+  bool molecules = true;        ///< false: any table; no column of molecules is searched for, smiles_column() is 0
   ReadingHooks hooks{};
 };
 
@@ -51,14 +51,14 @@ inline constexpr std::size_t kMaxRowBytes = std::size_t{16}
 /// trailing lines, UTF-8, and Windows-1252 with a warning. A .csv file may be separated by tabs or semicolons instead.
 /// SMI: SMILES, blank or tab, name; the columns are smiles and name. SDF: the columns are smiles, name (if any of the
 /// first 1,000 records has a title) and the properties of the first 1,000 records; other properties in later records
-/// are left out with a warning (`all_properties` reads them). If a property is called smiles or name, the generated column is called molgraph_smiles or
-/// molgraph_name. If an SDF property is chosen as the SMILES column, its text is the molecule and `mol_block` is empty.
-/// The lines after the first decide whether the first line of a CSV is a header (find_header() in table_form.hpp). The
-/// decision is reported unless a column has a usual name for SMILES. Without a header, the column of molecules is
-/// called smiles and the others column_1, column_2 and so on. Empty lines at the end are ignored; an empty line before
-/// other rows is a row of empty cells, so that row numbers do not change. An unclosed quotation mark throws a DataError
-/// that names the row where the cell begins. So does a cell with several lines and text after its closing quotation
-/// mark, because two stray quotation marks have this form.
+/// are left out with a warning (`all_properties` reads them). If a property is called smiles or name, the generated
+/// column is called molgraph_smiles or molgraph_name. If an SDF property is chosen as the SMILES column, its text is
+/// the molecule and `mol_block` is empty. The lines after the first decide whether the first line of a CSV is a header
+/// (find_header() in table_form.hpp). The decision is reported unless a column has a usual name for SMILES. Without a
+/// header, the column of molecules is called smiles and the others column_1, column_2 and so on. Empty lines at the end
+/// are ignored; an empty line before other rows is a row of empty cells, so that row numbers do not change. An unclosed
+/// quotation mark throws a DataError that names the row where the cell begins. So does a cell with several lines and
+/// text after its closing quotation mark, because two stray quotation marks have this form.
 class TableReader {
  public:
   /// `path` "-" = stdin. Throws FileError (missing, unreadable, damaged gzip, not text), DataError (no such column,

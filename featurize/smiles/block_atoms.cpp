@@ -5,14 +5,15 @@
 namespace molgraph {
 namespace {
 
-constexpr int kCountsLine = 4;                                     // counted from 1
-constexpr std::size_t kSymbolColumn = 31, kSymbolWidth = 3;        // of an atom line of V2000
-constexpr std::string_view kBlanks = " \t\r", kV3000 = "M  V30 ";  // the latter begins every line of V3000
+constexpr int kCountsLine = 4;                               // counted from 1
+constexpr std::size_t kSymbolColumn = 31, kSymbolWidth = 3;  // of an atom line of V2000
+constexpr std::string_view kSeparators = " \t\r";
+constexpr std::string_view kV3000 = "M  V30 ";  // begins every line of V3000
 
 /// Consumes the first word.
 std::string_view next_word(std::string_view& line) {
-  line.remove_prefix(std::min(line.find_first_not_of(kBlanks), line.size()));
-  const std::string_view word = line.substr(0, line.find_first_of(kBlanks));
+  line.remove_prefix(std::min(line.find_first_not_of(kSeparators), line.size()));
+  const std::string_view word = line.substr(0, line.find_first_of(kSeparators));
   line.remove_prefix(word.size());
   return word;
 }
@@ -39,7 +40,7 @@ int count_block_atoms(std::string_view block) {
       std::string_view symbol = line.substr(std::min(kSymbolColumn, line.size()), kSymbolWidth);
       atoms += is_heavy(next_word(symbol)) ? 1 : 0;
     } else if (number > kCountsLine && line.starts_with(kV3000)) {
-      const bool continues = line.substr(0, line.find_last_not_of(kBlanks) + 1).ends_with('-');
+      const bool continues = line.substr(0, line.find_last_not_of(kSeparators) + 1).ends_with('-');
       line.remove_prefix(kV3000.size());
       const std::string_view first = next_word(line), second = next_word(line);
       if (second == "ATOM") in_atoms = first == "BEGIN";

@@ -113,7 +113,7 @@ def numbers_of(table: Any, names: List[str]) -> np.ndarray:
 def with_nan(values: Any) -> np.ndarray:
     """Returns an array in which the masked values of a masked array are NaN."""
     if isinstance(values, np.ma.MaskedArray):
-        kind = object if values.dtype.kind in "OUmM" else float
+        kind = object if values.dtype.kind in "OU" else float
         return np.ma.filled(values.astype(kind), np.nan)
     return np.asarray(values)
 
@@ -124,6 +124,8 @@ def _floats_of(values: Any, name: str) -> np.ndarray:
             values = values.to_pylist()
         elif hasattr(values, "iloc"):
             values = values.to_numpy()
+        if getattr(getattr(values, "dtype", None), "kind", "") in "mM":
+            raise TypeError("dates and durations are not numbers")
         values = with_nan(values)
         if values.dtype.kind in "mM":
             raise TypeError("dates and durations are not numbers")

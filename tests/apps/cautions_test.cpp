@@ -91,6 +91,10 @@ TEST(Cautions, TheValidationSetReplacesATestSetWithoutLabels) {
   EXPECT_EQ(facts.judged_part(), 1u);
   EXPECT_THAT(texts_of(facts), HasSubstr("The test set has no exact labels. The metrics are those of the validation"));
   EXPECT_THAT(texts_of(facts), Not(HasSubstr("undefined")));
+  facts.valid = facts.test = {};
+  EXPECT_EQ(facts.judged_part(), 1u) << "without predictions, as after --strip";
+  facts.methods[0].parts[2] = facts.methods[0].parts[1];
+  EXPECT_EQ(facts.judged_part(), 2u);
 }
 
 TEST(Cautions, NameUndefinedMetrics) {

@@ -57,14 +57,6 @@ TEST_F(FeaturizeTest, ReportsCountsTargetsAndRejectedRows) {
   EXPECT_TRUE(card["pairs"].is_number());
 }
 
-TEST_F(FeaturizeTest, ListsRejectedRowsIfNoneIsUsable) {
-  scratch.write("bad.csv", "smiles,y\nC1,1\nQQ,2\n");
-  const auto result = featurize("bad.csv -o bad.h5 -s smiles --target-columns y --rejected rejected.csv");
-  EXPECT_EQ(result.code, 3) << result.err;
-  EXPECT_FALSE(scratch.exists("bad.h5"));
-  EXPECT_EQ(lines_of(scratch.read("rejected.csv")).size(), 3u);
-}
-
 TEST_F(FeaturizeTest, MalformedRowsAreInNoSetOfTheSplit) {
   scratch.write("part.csv", "smiles,y,split\nCCO,1,train\nCCN,2,train\nCCC,3,val\nCCCC,4,test\nCCCCC,1,5,train\n");
   const auto result = featurize("part.csv -o part.h5 --splits-column split --rejected rejected.csv");

@@ -149,8 +149,14 @@ TEST_F(PretrainCli, TheUserGivesTheSetsInAFileOrAColumn) {
   for (std::size_t i = 0; i < rows.size(); ++i)
     table += rows[i].substr(0, rows[i].find(' ')) + (i < 130 ? ",train\n" : ",val\n");
   scratch.write("part.csv", table);
-  for (const char* arguments : {"a.smi --splits-file s.json", "part.csv --splits-column part",
-                                "part.csv --split-type predefined --splits-column part"}) {
+  ASSERT_EQ(
+      run("(head -n 101 part.csv; tail -n 20 part.csv) > first.csv; (head -n 1 part.csv; sed -n 102,131p part.csv) "
+          "> second.csv")
+          .code,
+      0);
+  for (const char* arguments :
+       {"a.smi --splits-file s.json", "part.csv --splits-column part",
+        "part.csv --split-type predefined --splits-column part", "first.csv second.csv --splits-column part"}) {
     EXPECT_THAT(pretrain(std::string(arguments) + " -o P" + kShort).err, HasSubstr("130 train, 20 valid, 0 test"));
     ASSERT_EQ(run("molgraph-train --config P/config.toml --threads 1 -o Q && rm -r P Q").code, 0) << arguments;
   }

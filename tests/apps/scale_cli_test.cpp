@@ -119,7 +119,8 @@ TEST_F(ScaleTest, StrictKeepsPartialOutputUnlessARowIsBad) {
   for (int i = 0; i < 15000; ++i) text += std::string(static_cast<std::size_t>(1 + i % 60), 'C') + "\n";
   scratch.write("in.csv", text);
   const std::string start = "molgraph-score -m run -i in.csv -o out.csv --strict --threads 1 ";
-  run(start + "& pid=$!\nwhile [ ! -e out.csv.part.json ] && kill -0 $pid; do sleep 0.01; done; kill -9 $pid; wait $pid");
+  run(start +
+      "& pid=$!\nwhile [ ! -e out.csv.part.json ] && kill -0 $pid; do sleep 0.01; done; kill -9 $pid; wait $pid");
   ASSERT_TRUE(scratch.exists("out.csv.part.json"));
   const auto full = run("ulimit -f 1; " + start + "--resume");
   EXPECT_EQ(full.code, 4) << full.err;

@@ -67,6 +67,8 @@ TEST_F(TableReaderTest, ReadsQuotesWithLinesAndDelimiters) {
   const Table table = read_text("a.csv", "smiles,note\nCCO,\"a, \"\"b\"\"\nsecond line\"\n\"CCN\",5\" pipe\nC,\"\"\n");
   EXPECT_THAT(cells_of(table),
               ElementsAre(Cells{"CCO", "a, \"b\"\nsecond line"}, Cells{"CCN", "5\" pipe"}, Cells{"C", ""}));
+  EXPECT_THAT(cells_of(read_text("b.csv", "smiles,note,y\nCCO,\"a\nb\" ,1\n")), ElementsAre(Cells{"CCO", "a\nb ", "1"}))
+      << "a blank after the mark";
 }
 
 // Without an error, CCO would get the cells of CCC, and CCN would vanish.

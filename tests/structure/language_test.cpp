@@ -27,8 +27,8 @@ std::size_t columns_of(const std::string& line) {
   return columns;
 }
 
-/// "LINE: problem" for each problem of a Markdown text. Table rows and indented code may be long. Fenced code blocks are
-/// not checked.
+/// "LINE: problem" for each problem of a Markdown text. Table rows and indented code may be long. Fenced code blocks
+/// are not checked.
 std::vector<std::string> language_problems(const std::string& markdown) {
   std::vector<std::string> problems;
   std::istringstream text(markdown);

@@ -31,7 +31,8 @@ std::vector<NewColumn> output_columns(const Task& task, const ScoreColumns& show
     const std::string& target = task.names[t];
     add(target + oc::kPrediction, !multiclass);
     std::vector<std::string> classes;
-    for (int c = 0; multiclass && c < task.classes; ++c) classes.push_back(task.class_name(static_cast<std::size_t>(c)));
+    for (int c = 0; multiclass && c < task.classes; ++c)
+      classes.push_back(task.class_name(static_cast<std::size_t>(c)));
     for (const auto& label : classes) add(target + oc::kProbability + label);
     if (shown.runs > 1) {
       if (!multiclass) add(target + oc::kDeviation);

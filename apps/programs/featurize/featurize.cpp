@@ -101,22 +101,16 @@ int featurize(const FeaturizeOptions& options) {
   };
   Progress progress("Featurising", "molecules", 0);
   catch_stop_signals();
-  StoreReport written;
-  try {
-    written = load_to_store(
-        load, options.output, {.pairs = !options.no_pairs, .threads = options.load.threads},
-        [&](std::int64_t done, std::int64_t total) {
-          if (const int signal = stop_requested()) throw Stopped{signal};
-          progress.set_total(total);
-          progress.update(done);
-        },
-        [&](const RejectedRow& row) {
-          if (rejected) rejected->add(line_of(row));
-        });
-  } catch (const NoMoleculeError&) {
-    if (rejected) rejected->finish();
-    throw;
-  }
+  const StoreReport written = load_to_store(
+      load, options.output, {.pairs = !options.no_pairs, .threads = options.load.threads},
+      [&](std::int64_t done, std::int64_t total) {
+        if (const int signal = stop_requested()) throw Stopped{signal};
+        progress.set_total(total);
+        progress.update(done);
+      },
+      [&](const RejectedRow& row) {
+        if (rejected) rejected->add(line_of(row));
+      });
   if (rejected) rejected->finish();
   write_repeated(options, written);
   log_report(written, options.output, progress.seconds());

@@ -256,8 +256,10 @@ TrainOptions requested_options(const TrainProgram& program, const std::vector<st
       resumes ? options_of_run(program, arguments, call.output) : options_of_new_run(program, arguments, call.config);
   if (options.data.paths.empty()) throw UsageError(program.nothing_to_read);
   if (is_pretraining(program.base) && !is_pretraining(options))
-    throw UsageError((resumes ? call.output : call.config) +
-                     " has the options of a training run, not of a pre-training; use molgraph-train");
+    throw UsageError((resumes               ? call.output
+                      : call.config.empty() ? "--target-descriptors none"
+                                            : call.config) +
+                     ": these are the options of a training run, not of a pre-training; use molgraph-train");
   return options;
 }
 

@@ -16,10 +16,10 @@ namespace molgraph {
 /// A training program.
 struct TrainProgram {
   std::string name, what, example;
-  std::string nothing_to_read;  ///< error message if no data are given
-  TrainOptions base{};          ///< defaults
-  NamedFlags hidden{};          ///< keys of options that are hidden in the help
-  bool by_molecules = false;    ///< has --molecules-seen, which sets the steps
+  std::string nothing_to_read;                ///< error message if no data are given
+  TrainOptions base{};                        ///< defaults
+  NamedFlags hidden{};                        ///< keys of options that are hidden in the help
+  bool by_molecules = false;                  ///< has --molecules-seen, which sets the steps
   std::map<std::string, std::string> help{};  ///< by key of the option: the help that replaces the listed one
 };
 /// molgraph-train itself.

@@ -1,5 +1,6 @@
 #include "apps/training/run/run_report.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <exception>
@@ -94,7 +95,9 @@ std::vector<MethodResults> results_of_members(const TrainRun& run, const Resolve
                                               bool same_parts) {
   std::vector<MethodResults> members;
   if (models.size() < 2 || !resolved.options.training.report || !data.set.computed_targets.empty()) return members;
-  const std::size_t first_part = split.test.empty() ? 1 : 2;
+  const std::vector<double> labels = targets_of(data.set, split.test);
+  const bool tested = std::ranges::any_of(labels, [](double label) { return !std::isnan(label); });
+  const std::size_t first_part = tested ? 2 : 1;
   for (std::size_t m = 0; m < models.size() && (same_parts || first_part == 2); ++m)
     members.push_back(
         results_of("model_" + std::to_string(m), run, resolved, data, split, models[m].parts, first_part));
