@@ -124,11 +124,11 @@ def _floats_of(values: Any, name: str) -> np.ndarray:
             values = values.to_pylist()
         elif hasattr(values, "iloc"):
             values = values.to_numpy()
-        if getattr(getattr(values, "dtype", None), "kind", "") in "mM":
-            raise TypeError("dates and durations are not numbers")
-        values = with_nan(values)
+        if not isinstance(values, np.ma.MaskedArray):
+            values = np.asarray(values)
         if values.dtype.kind in "mM":
             raise TypeError("dates and durations are not numbers")
+        values = with_nan(values)
         if values.dtype.kind in "OU":
             values = [np.nan if _is_missing(value) or isinstance(value, str) and not value.strip() else value
                       for value in values]

@@ -160,6 +160,10 @@ TEST_F(PretrainCli, TheUserGivesTheSetsInAFileOrAColumn) {
     EXPECT_THAT(pretrain(std::string(arguments) + " -o P" + kShort).err, HasSubstr("130 train, 20 valid, 0 test"));
     ASSERT_EQ(run("molgraph-train --config P/config.toml --threads 1 -o Q && rm -r P Q").code, 0) << arguments;
   }
+  pretrain("a.smi -o P" + kShort);  // its config.toml has the split sizes in use
+  EXPECT_THAT(pretrain("--config P/config.toml --splits-file s.json -o Q --threads 1").err, HasSubstr("130 train, 20"));
+  expect_error("a.smi --splits-file s.json --split-sizes 0.9 0.1 0", "--split-sizes");
+  expect_error("part.csv --splits-column part --split-type random", "--split-type");
 }
 
 TEST_F(PretrainCli, InvalidOptionsAreErrors) {

@@ -253,6 +253,10 @@ void check_start(const TrainOptions& o, const NamedFlags& named, const ModelConf
     throw UsageError("--perturb-noise applies only to " + owners_of("perturb_noise"));
 }
 
+bool gives_split(const DataSettings& data) {
+  return !data.splits_file.empty() || !data.splits_column.empty() || data.split == SplitKind::column;
+}
+
 void check_training_flags(const TrainOptions& o, const NamedFlags& named, const LoadedData& data,
                           const ModelConfig* start) {
   const auto reject = [](bool is_given, const std::string& flag, const std::string& why) {
@@ -268,6 +272,11 @@ void check_training_flags(const TrainOptions& o, const NamedFlags& named, const 
   if (o.data.target_descriptors != DescriptorSet::none) {
     reject(named.contains("calibrate") && o.training.calibrate, "--calibrate", "descriptors need no intervals");
     reject(named.contains("domain") && o.training.domain, "--domain", "a pre-trained model stores no molecules");
+    // For a corpus, these two have other defaults than the loader, which therefore cannot check them.
+    const std::string why = "--splits-file or --splits-column gives the sets";
+    reject(named.contains("split-sizes") && gives_split(o.data), "--split-sizes", why);
+    reject(named.contains("split-type") && o.data.split == SplitKind::random && gives_split(o.data), "--split-type",
+           why);
   }
   reject(o.data.calibration_size > 0 && !o.training.calibrate, "--calibration-size",
          "--no-calibrate turns calibration off");

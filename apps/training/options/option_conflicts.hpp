@@ -28,6 +28,9 @@ void check_start(const TrainOptions& options, const NamedFlags& named, const Mod
 void check_training_flags(const TrainOptions& options, const NamedFlags& named, const LoadedData& data,
                           const ModelConfig* start);
 
+/// Whether the user gives the sets of the split, in a file or a column.
+bool gives_split(const DataSettings& data);
+
 /// True if the targets differ from those of the starting run. Head and target scaling are then new.
 bool needs_new_head(const Task& start, const Task& task);
 

@@ -68,10 +68,6 @@ std::int64_t default_steps(std::int64_t molecules, std::int64_t batch_size) {
   return std::min(steps_for(kMoleculesSeen, batch_size), kMaxPasses * ((molecules + batch_size - 1) / batch_size));
 }
 
-bool gives_split(const DataSettings& data) {
-  return !data.splits_file.empty() || !data.splits_column.empty() || data.split == SplitKind::column;
-}
-
 void choose_corpus_split(const DataSettings& data, LoadOptions& load) {
   if (!gives_split(data)) {
     load.split_sizes_of = [requested = data.split_sizes](std::int64_t molecules) {
@@ -80,7 +76,7 @@ void choose_corpus_split(const DataSettings& data, LoadOptions& load) {
     return;
   }
   if (load.split == SplitKind::random) load.split = load.splits_file.empty() ? SplitKind::column : SplitKind::automatic;
-  if (load.split_sizes == kCorpusSplitSizes) load.split_sizes = LoadOptions{}.split_sizes;
+  load.split_sizes = LoadOptions{}.split_sizes;
 }
 
 SplitSizes corpus_split_sizes(const SplitSizes& requested, std::int64_t molecules) {

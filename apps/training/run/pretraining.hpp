@@ -35,10 +35,8 @@ std::int64_t steps_for(std::int64_t molecules_seen, std::int64_t batch_size);
 /// Default number of update steps for a corpus of `molecules` training molecules.
 std::int64_t default_steps(std::int64_t molecules, std::int64_t batch_size);
 
-/// Whether the user gives the sets of the corpus, in a file or a column.
-bool gives_split(const DataSettings& data);
-/// Sets how a corpus is split: as the user gives it, which replaces the default split and sizes, else by
-/// corpus_split_sizes().
+/// Sets how a corpus is split: as the user gives it (gives_split()), which replaces the default split and sizes, else
+/// by corpus_split_sizes().
 void choose_corpus_split(const DataSettings& data, LoadOptions& load);
 /// Split sizes for a corpus of `molecules` molecules if `requested` is the default; otherwise `requested`.
 SplitSizes corpus_split_sizes(const SplitSizes& requested, std::int64_t molecules);

@@ -343,6 +343,8 @@ ResolvedRun resolve(const TrainOptions& requested, const LoadedData& data, const
   run.keeps_head = start != nullptr && keeps_head(*start, run.model, data, run.options.model);
   check_training_flags(run.options, named, data, start);
   const bool pretraining = is_pretraining(requested);
+  if (pretraining && !gives_split(requested.data))
+    run.options.data.split_sizes = corpus_split_sizes(requested.data.split_sizes, data.set.size());
   TrainingSettings& t = run.options.training;
   if (pretraining && !t.steps && !t.epochs) {
     const auto count = static_cast<std::int64_t>(data.split.train.size());
