@@ -20,6 +20,7 @@ namespace molgraph {
 namespace {
 
 constexpr std::size_t kMaxRejectedText = 65536;
+constexpr const char *kNoValid = "the validation set is empty", *kNoTest = "the test set is empty";
 
 /// Names of the data sets without their subsets.
 std::vector<std::string> known_names() {
@@ -199,8 +200,8 @@ void add_warnings(LoadedData& data, const LoadOptions& options) {
     data.warnings.push_back(std::move(warning));
   for (auto& warning : target_warnings(data.set, data.split)) data.warnings.push_back(std::move(warning));
   // A set of size 0 may have been requested.
-  if (data.split.valid.empty() && options.split_sizes[1] > 0) data.warnings.push_back("the validation set is empty");
-  if (data.split.test.empty() && options.split_sizes[2] > 0) data.warnings.push_back("the test set is empty");
+  if (data.split.valid.empty() && options.split_sizes[1] > 0) data.warnings.emplace_back(kNoValid);
+  if (data.split.test.empty() && options.split_sizes[2] > 0) data.warnings.emplace_back(kNoTest);
 }
 
 std::string named_dataset(const std::vector<std::string>& paths) {
@@ -379,6 +380,8 @@ StoreReport load_to_store(const LoadOptions& options, const std::string& path, c
     writer.split(report.split_name, split);
     report.split_sizes = {static_cast<std::int64_t>(split.train.size()), static_cast<std::int64_t>(split.valid.size()),
                           static_cast<std::int64_t>(split.test.size())};
+    if (split.valid.empty() && options.split_sizes[1] > 0) report.warnings.emplace_back(kNoValid);
+    if (split.test.empty() && options.split_sizes[2] > 0) report.warnings.emplace_back(kNoTest);
   }
   for (std::size_t e = 0; e < extra.size(); ++e) writer.split(source.extra_parts()[e], extra[e]);
   if (censored.total() > 0) report.notes.push_back(censored.text() + "; kept with their signs");

@@ -1,5 +1,7 @@
 #include "apps/scoring/blend.hpp"
 
+#include <algorithm>
+
 namespace molgraph {
 
 std::vector<BlendTarget> blend_targets(const Task& task) {
@@ -33,6 +35,11 @@ void blend_predictions(std::span<const PartnerPrediction> partners, double* valu
     }
     first += classes;
   }
+}
+
+double limited_probability(double value, double frequency) {
+  const auto lowest = [](double share) { return std::clamp(0.1 * share, 1e-6, 0.01); };
+  return std::clamp(value, lowest(frequency), 1 - lowest(1 - frequency));
 }
 
 std::string targets_problem(std::span<const BlendTarget> targets) {

@@ -33,6 +33,10 @@ struct PartnerPrediction {
 /// of share * partner.
 void blend_predictions(std::span<const PartnerPrediction> partners, double* values);
 
+/// A partner's value of a class, limited to the range of a probability that is not certain: at least 0.01, or a tenth of
+/// the class's frequency in training if that is smaller, and the same for the other classes together.
+double limited_probability(double value, double frequency);
+
 /// Why these are invalid as a partner's targets, "" if they are valid.
 std::string targets_problem(std::span<const BlendTarget> targets);
 

@@ -83,7 +83,7 @@ void write_domain(const std::string& path, const Domain& domain, const Featurize
 
 Domain read_domain(const std::string& path, const ModelConfig& config) {
   const PartnerFile file(path, "training molecules", kDomainKey, config.featurizer);
-  file.check_version(kDomainVersion);
+  file.check_version(kDomainVersion, kDomainVersion);
   Domain domain;
   domain.space.width = file.get<std::size_t>("width");
   const auto bits = file.array<std::uint8_t>("fingerprint");

@@ -32,7 +32,7 @@ void write_node_mean(const std::string& path, const NodeMean& mean, const Featur
 
 NodeMean read_node_mean(const std::string& path, const ModelConfig& config) {
   const PartnerFile file(path, "training mean", kKey, config.featurizer);
-  file.check_version(kExplanationVersion);
+  file.check_version(kExplanationVersion, kExplanationVersion);
   NodeMean mean{file.array<double>("node_mean"), file.get<std::int64_t>("molecules"), file.get<std::int64_t>("atoms")};
   if (mean.row.size() != static_cast<std::size_t>(config.encoder().width))
     file.throw_damaged("it has " + std::to_string(mean.row.size()) + " channels, the model has " +

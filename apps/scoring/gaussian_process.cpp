@@ -15,14 +15,8 @@
 namespace molgraph {
 namespace {
 
-/// Limits of probabilities, because regression on the labels 0 and 1 may exceed that range: at least the smaller of
-/// 0.01 and a tenth of the class frequency.
-constexpr double kMaxLowerLimit = 0.01, kMinLowerLimit = 1e-6;
-
 constexpr std::size_t kNeighbours = 16;  ///< that the difficulty depends on
 constexpr double kGrowth = 1.5;          ///< of the logarithm of the difficulty with the distance
-
-double lower_limit(double frequency) { return std::clamp(0.1 * frequency, kMinLowerLimit, kMaxLowerLimit); }
 
 bool all_finite(std::span<const double> numbers) {
   return std::ranges::all_of(numbers, [](double x) { return std::isfinite(x); });
@@ -233,9 +227,9 @@ void ProcessPredictor::predict(std::span<const double> tanimoto, std::span<const
         value += coefficient[i] * (share * tanimoto[i] + (1 - share) * static_cast<double>(rational_quadratic[i]));
     }
     if (target.kind == TaskKind::regression) continue;
-    for (std::size_t c = 0; c < target_values.size(); ++c) {
+    for (std::size_t c = 0; c < target_values.size(); ++c) {  // regression on 0 and 1 may exceed that range
       const double frequency = std::clamp(process_.mean[o - target_values.size() + c], 0.0, 1.0);
-      target_values[c] = std::clamp(target_values[c], lower_limit(frequency), 1 - lower_limit(1 - frequency));
+      target_values[c] = limited_probability(target_values[c], frequency);
     }
     if (target.kind != TaskKind::multiclass) continue;
     const double sum = std::accumulate(target_values.begin(), target_values.end(), 0.0);

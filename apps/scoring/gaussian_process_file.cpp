@@ -35,7 +35,7 @@ void write_process(const std::string& path, const GaussianProcess& process, cons
 
 GaussianProcess read_process(const std::string& path, const Task& task, const FeaturizerOptions& featurizer) {
   const PartnerFile file(path, "Gaussian process", kProcessKey, featurizer);
-  file.check_version(kProcessVersion);
+  file.check_version(kProcessVersion, kProcessVersion);
   GaussianProcess process;
   process.descriptors = file.get<std::vector<std::string>>("descriptors");
   process.columns = file.get<std::vector<std::string>>("columns");

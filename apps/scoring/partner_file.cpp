@@ -41,10 +41,12 @@ PartnerFile::PartnerFile(std::string path, std::string what, const char* key, co
   }
 }
 
-void PartnerFile::check_version(int expected) const {
-  if (const auto version = get<int>("version"); version != expected)
-    throw FileError(path_ + ": has version " + std::to_string(version) + "; this program reads version " +
-                    std::to_string(expected));
+int PartnerFile::check_version(int oldest, int newest) const {
+  const auto version = get<int>("version");
+  if (version < oldest || version > newest)
+    throw FileError(path_ + ": has version " + std::to_string(version) + "; this program reads version" +
+                    (oldest < newest ? "s " + std::to_string(oldest) + " to " : " ") + std::to_string(newest));
+  return version;
 }
 
 std::vector<BlendTarget> PartnerFile::targets(const Task& task) const {

@@ -43,8 +43,8 @@ class PartnerFile {
   PartnerFile(std::string path, std::string what, const char* key, const FeaturizerOptions& featurizer);
 
   const PartnerJson& about() const { return about_; }
-  /// Throws FileError if the file has another version.
-  void check_version(int expected) const;
+  /// Returns the file's version. Throws FileError if it is not from `oldest` to `newest`.
+  int check_version(int oldest, int newest) const;
   template <class T>
   std::vector<T> array(const std::string& name) const {
     const StoredTensor& tensor = find(name, dtype_of<T>());

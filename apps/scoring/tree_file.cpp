@@ -7,7 +7,7 @@ namespace molgraph {
 namespace {
 
 constexpr const char* kTreesKey = "molgraph.trees";
-constexpr int kTreeVersion = 1;
+constexpr int kTreeVersion = 2;  // 1 has no forests of frequencies; its binary outputs are log-odds
 
 /// One field of every node.
 template <class T, class Field>
@@ -51,7 +51,8 @@ void write_trees(const std::string& path, const Trees& trees, const FeaturizerOp
                  {"fingerprint", "count-Morgan, radius 2, " + std::to_string(kFingerprintBins) + " counts"},
                  {"descriptors", trees.descriptors},
                  {"columns", trees.columns},
-                 {"targets", targets_json(trees.targets)}},
+                 {"targets", targets_json(trees.targets)},
+                 {"forest", trees.forest}},
                 trees.targets, featurizer,
                 {array_view("feature", feature), array_view("threshold", threshold), array_view("value", value),
                  array_view("left", left), array_view("right", right), array_view("missing_left", missing_left),
@@ -61,7 +62,7 @@ void write_trees(const std::string& path, const Trees& trees, const FeaturizerOp
 
 Trees read_trees(const std::string& path, const Task& task, const FeaturizerOptions& featurizer) {
   const PartnerFile file(path, "trees", kTreesKey, featurizer);
-  file.check_version(kTreeVersion);
+  const int version = file.check_version(1, kTreeVersion);
   Trees trees;
   trees.descriptors = file.get<std::vector<std::string>>("descriptors");
   trees.columns = file.get<std::vector<std::string>>("columns");
@@ -72,6 +73,8 @@ Trees read_trees(const std::string& path, const Task& task, const FeaturizerOpti
   trees.scale = file.array<double>("scale");
   trees.targets = file.targets(task);
   file.read_shares(trees.targets);
+  trees.forest.assign(trees.targets.size(), false);
+  if (version > 1) trees.forest = file.get<std::vector<bool>>("forest");
   if (const std::string why = trees_problem(trees); !why.empty()) file.throw_damaged(why);
   return trees;
 }

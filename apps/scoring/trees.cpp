@@ -44,6 +44,11 @@ std::size_t Trees::features() const { return kFingerprintBins + descriptors.size
 
 std::string trees_problem(const Trees& trees) {
   if (std::string why = targets_problem(trees.targets); !why.empty()) return why;
+  if (trees.forest.size() != trees.targets.size())
+    return text("forest has %zu entries for %zu targets", trees.forest.size(), trees.targets.size());
+  for (std::size_t t = 0; t < trees.targets.size(); ++t)
+    if (trees.forest[t] && trees.targets[t].kind != TaskKind::binary)
+      return trees.targets[t].name + " has a forest but is not binary";
   const std::size_t outputs = outputs_of(trees.targets);
   if (trees.base.size() != outputs || trees.scale.size() != outputs || trees.output_offset.size() != outputs + 1)
     return text("the targets have %zu outputs, but base (%zu), scale or output_offset has another size", outputs,
@@ -66,8 +71,8 @@ std::string trees_problem(const Trees& trees) {
 }
 
 TreePredictor::TreePredictor(const Trees& trees)
-    : features_(trees.features()), targets_(trees.targets), output_offset_(trees.output_offset), base_(trees.base),
-      scale_(trees.scale) {
+    : features_(trees.features()), targets_(trees.targets), forest_(trees.forest), output_offset_(trees.output_offset),
+      base_(trees.base), scale_(trees.scale) {
   std::vector<int> height(trees.nodes.size(), 0);         // steps on the longest path to a leaf
   for (std::size_t at = trees.nodes.size(); at-- > 0;) {  // children come after their parent
     const TreeNode& node = trees.nodes[at];
@@ -121,10 +126,14 @@ void TreePredictor::predict(std::span<const float> rows, double* values) const {
     }
   }
   for (std::size_t k = 0; k < count; ++k) {
-    for (const BlendTarget& target : targets_) {
-      if (target.kind == TaskKind::binary) *values = sigmoid(*values);
-      if (target.kind == TaskKind::multiclass) softmax(values, static_cast<std::size_t>(target.classes));
-      values += target.classes;
+    std::size_t output = 0;
+    for (std::size_t t = 0; t < targets_.size(); ++t) {
+      const auto classes = static_cast<std::size_t>(targets_[t].classes);
+      if (forest_[t]) *values = limited_probability(*values, base_[output]);
+      else if (targets_[t].kind == TaskKind::binary) *values = sigmoid(*values);
+      else if (targets_[t].kind == TaskKind::multiclass) softmax(values, classes);
+      values += classes;
+      output += classes;
     }
   }
 }

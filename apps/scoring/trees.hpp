@@ -23,12 +23,13 @@ struct TreeNode {
 };
 
 /// Trees for all outputs of a task, target-major like a model's outputs. Output o is base[o] + scale[o] * (sum of the
-/// leaves of its trees): in the target's unit for regression, the log-odds of label 1 for a binary target, and the
-/// input of the softmax over the classes for multiclass.
+/// leaves of its trees): in the target's unit for regression, the log-odds of label 1 for a binary target (with a random
+/// forest: the mean frequency of label 1 in the leaves), and the input of the softmax over the classes for multiclass.
 struct Trees {
   std::vector<std::string> descriptors;  ///< names of the columns after the fingerprint counts
   std::vector<std::string> columns;      ///< names of the user's input columns, which follow the descriptors
   std::vector<BlendTarget> targets;
+  std::vector<bool> forest;                    ///< [targets] whether a binary target has a random forest
   std::vector<std::int64_t> output_offset{0};  ///< [outputs + 1] into the trees
   std::vector<std::int64_t> tree_offset{0};    ///< [trees + 1] into the nodes
   std::vector<double> base, scale;             ///< [outputs]
@@ -76,6 +77,7 @@ class TreePredictor {
 
   std::size_t features_;
   std::vector<BlendTarget> targets_;
+  std::vector<bool> forest_;                 ///< [targets]
   std::vector<std::int64_t> output_offset_;  ///< [outputs + 1] into the trees
   std::vector<double> base_, scale_;         ///< [outputs]
   std::vector<Tree> trees_;

@@ -40,6 +40,7 @@ struct TableReader::State {
   std::string too_long;            ///< why the row has no cells, if its line exceeds the limit
   std::int64_t blank_lines = 0;    ///< blank lines read; it is not yet known whether another row follows
   bool row_pending = false;        ///< `cells` contain the row after the blank lines
+  bool warned = false;             ///< about a cell that may contain rows
   SdfTable sdf;                    ///< of an SDF
 
   State(const std::string& path, const TableOptions& options)
@@ -66,6 +67,7 @@ struct TableReader::State {
     if (hooks.log) hooks.log(lines.name() + ": " + text, false);
   }
   bool read_line();
+  void warn_of_row_in_cell();
   void choose_delimiter(const TableOptions& options, std::string_view head);
   void start_csv(const TableOptions& options);
   void find_molecules(const std::vector<std::string>& names, const std::vector<std::vector<std::string>>& rows);
@@ -92,6 +94,17 @@ bool TableReader::State::read_line() {
                     line.substr(0, kShownName));
   line.clear();
   return true;
+}
+
+/// Warns once of a cell that continues in `line`, if that line has as many cells as a row.
+void TableReader::State::warn_of_row_in_cell() {
+  const auto cells_of_line = static_cast<std::size_t>(std::ranges::count(line, delimiter)) + 1;
+  if (warned || columns.size() < 2 || cells_of_line < columns.size() || !hooks.log) return;
+  warned = true;
+  hooks.log(lines.name() + ", row " + std::to_string(row + 1) +
+                ": a cell in quotation marks continues in a line that has as many cells as a row: '" +
+                shown_head(line, kShownName) + "'; a stray quotation mark joins rows",
+            true);
 }
 
 bool TableReader::State::read_csv(bool& blank) {
@@ -125,6 +138,7 @@ bool TableReader::State::read_csv(bool& blank) {
                                 " MiB; perhaps the quotation mark that opens this cell is never "
                                 "closed",
                             cell);
+          warn_of_row_in_cell();
           at = 0;
         } else if (quote + 1 < line.size() && line[quote + 1] == '"') {
           cell += '"';

@@ -117,8 +117,9 @@ void expect_xgboost_predictions(TaskKind kind, int forest) {
   ASSERT_EQ(expected.size(), (kAll - kTrain) * static_cast<std::size_t>(classes));
 
   const auto by_output = booster.trees(kTrees / forest);
-  Trees trees{.descriptors = rows.descriptors, .targets = {{.name = "y", .kind = TaskKind::regression}}};
-  trees.targets.assign(static_cast<std::size_t>(classes), trees.targets[0]);  // margins, as regression outputs
+  Trees trees{.descriptors = rows.descriptors, .targets = {{.name = "y", .kind = TaskKind::regression}}};  // margins, as regression outputs
+  trees.targets.assign(static_cast<std::size_t>(classes), trees.targets[0]);
+  trees.forest.assign(trees.targets.size(), false);
   for (const auto& output : by_output) {
     ASSERT_EQ(output.size(), static_cast<std::size_t>(kTrees));
     for (const auto& nodes : output) {
@@ -255,15 +256,22 @@ TEST_F(TreeFit, FewBinaryLabelsGetAForest) {
     pure += step < lowest + 1e-3 || step > highest - 1e-3;
   }
   EXPECT_GT(pure, 10);
+  EXPECT_EQ(forest.trees.forest, std::vector{true});
   const std::vector<double> known = tree_predictions(forest.trees, rows, few, 1);
   int wrong = 0;
-  for (std::size_t g = 0; g < known.size(); ++g) wrong += (known[g] > ones) != (set.targets[g] > 0.5);
+  double mean = 0;
+  for (std::size_t g = 0; g < known.size(); ++g) {
+    wrong += (known[g] > ones) != (set.targets[g] > 0.5);
+    mean += known[g] / 4800;
+  }
   EXPECT_LT(wrong, 0.4 * std::min(ones, 1 - ones) * 4800)
       << "predicting only the more common class gives a factor of 1";
+  EXPECT_NEAR(mean, ones, 0.01) << "a tree's mean frequency over its own rows is that of label 1";
   const FittedTrees again = fit_trees(rows, set, molecules(0, 4999), {}, {.sizes = forest.sizes});
   EXPECT_EQ(again.trees.tree_offset.size() - 1, 500u) << "including the validation set";
   const FittedTrees boosted = fit_trees(rows, set, few, molecules(4800, 5000), {.rounds = 3});
   EXPECT_EQ(boosted.trees.tree_offset.size() - 1, 3 * boosters) << "5,000 labels";
+  EXPECT_EQ(boosted.trees.forest, std::vector{false});
   const FittedTrees fewer = fit_trees(rows, set, molecules(0, 1000), {}, {.sizes = boosted.sizes});
   EXPECT_EQ(fewer.sizes, boosted.sizes) << "a refit keeps the kind, whatever the number of labels";
 }

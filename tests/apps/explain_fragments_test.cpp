@@ -47,6 +47,7 @@ TEST_F(ExplainFragments, AreDifferencesOfWholePredictions) {
   const std::string blended = save("blended", config);
   Trees trees{.targets = blend_targets(config.task)};  // without trees, so it predicts a constant
   for (BlendTarget& target : trees.targets) target.share = 0.25;
+  trees.forest.assign(2, false);
   trees.output_offset.assign(3, 0);
   trees.base.assign(2, 10);
   trees.scale.assign(2, 1);

@@ -28,6 +28,7 @@ void write_constant(const std::string& run, const ModelConfig& config, double va
   Trees trees;
   trees.targets = blend_targets(config.task);
   for (BlendTarget& target : trees.targets) target.share = share;
+  trees.forest.assign(trees.targets.size(), false);
   trees.output_offset.assign(outputs + 1, 0);
   trees.base.assign(outputs, value);
   trees.scale.assign(outputs, 1);

@@ -53,7 +53,8 @@ void end_output(Trees& trees, double base, double scale) {
 Trees two_targets() {
   Trees trees{.descriptors = {"logp", "weight"},
               .targets = {{.name = "y", .kind = TaskKind::regression, .share = 0.75},
-                          {.name = "active", .kind = TaskKind::binary, .share = 0.5}}};
+                          {.name = "active", .kind = TaskKind::binary, .share = 0.5}},
+              .forest = {false, false}};
   add_tree(trees, stump(kLogP, 2, -1, 1, false));
   add_tree(trees, stump(3, 1.5F, 10, 20, true));
   end_output(trees, 100, 0.5);
@@ -93,8 +94,38 @@ TEST(Trees, FollowThresholdsAndDirectionsOfMissingValues) {
   expect(row(-0.5F, 400, 2), 100 + 0.5 * (-1 + 20), 0.25 - 2);
 }
 
+// One molecule in five has label 1. A leaf's value is (frequency in the leaf - 0.2)/(0.2 * 0.8).
+TEST(Trees, ForestsPredictTheMeanFrequencyInTheLeaves) {
+  Trees trees{.targets = {{.name = "y"}, {.name = "active", .kind = TaskKind::binary}}, .forest = {false, true}};
+  add_tree(trees, stump(0, 0.5F, 7, 9, true));
+  end_output(trees, 100, 1);
+  const auto value = [](float frequency) { return (frequency - 0.2F) / 0.16F; };
+  for (const int column : {0, 1, 2, 3}) add_tree(trees, stump(column, 0.5F, value(0) / 4, value(1) / 4, true));
+  end_output(trees, 0.2, 0.16);
+  ASSERT_EQ(trees_problem(trees), "");
+  const TreePredictor predictor(trees);
+  std::vector<float> numbers(kFingerprintBins, kNaN);
+  double values[2];
+  for (const double expected : {0.01, 0.25, 0.5, 0.75, 0.98}) {  // 0 and 1 are limited
+    predictor.predict(numbers, values);
+    EXPECT_NEAR(values[1], expected, 1e-6);
+    *std::ranges::find_if(numbers, [](float number) { return std::isnan(number); }) = 1;
+  }
+  EXPECT_EQ(values[0], 109);
+}
+
+TEST(Blend, ProbabilitiesAreAtLeastATenthOfTheFrequency) {
+  EXPECT_DOUBLE_EQ(limited_probability(-0.5, 0.5), 0.01);
+  EXPECT_DOUBLE_EQ(limited_probability(1.5, 0.5), 0.99);
+  EXPECT_DOUBLE_EQ(limited_probability(0, 0.002), 0.0002);
+  EXPECT_DOUBLE_EQ(limited_probability(1, 0.002), 0.99);
+  EXPECT_DOUBLE_EQ(limited_probability(1, 0.998), 0.9998);
+  EXPECT_DOUBLE_EQ(limited_probability(0, 0), 1e-6);
+  EXPECT_DOUBLE_EQ(limited_probability(0.3, 0.002), 0.3);
+}
+
 TEST(Trees, ClassProbabilitiesAreASoftmax) {
-  Trees trees{.targets = {{.name = "c", .kind = TaskKind::multiclass, .classes = 3}}};
+  Trees trees{.targets = {{.name = "c", .kind = TaskKind::multiclass, .classes = 3}}, .forest = {false}};
   for (const float leaf : {1.0F, 0.0F, -1.0F}) {
     add_tree(trees, stump(0, 0.5F, 0, leaf, true));
     end_output(trees, 0, 2);
@@ -141,7 +172,8 @@ double leaf(const Trees& trees, std::int64_t root, const float* numbers) {
 TEST(Trees, ManyMoleculesGetTheLeavesOfAWalkFromTheRoot) {
   std::mt19937 random(5);
   Trees trees{.descriptors = {"logp", "weight"},
-              .targets = {{.name = "a", .kind = TaskKind::regression}, {.name = "b", .kind = TaskKind::regression}}};
+              .targets = {{.name = "a", .kind = TaskKind::regression}, {.name = "b", .kind = TaskKind::regression}},
+              .forest = {false, false}};
   for (const int count : {30, 21}) {
     for (int t = 0; t < count; ++t) {
       std::vector<TreeNode> nodes;
@@ -216,6 +248,9 @@ TEST(Trees, ProblemsNameTheInvalidPart) {
   EXPECT_EQ(problem([](Trees& t) { t.targets[0].share = std::numeric_limits<double>::quiet_NaN(); }),
             "y has a share outside the range 0 to 1");
   EXPECT_EQ(problem([](Trees& t) { t.targets[1].classes = 2; }), "active has 2 outputs");
+  EXPECT_EQ(problem([](Trees& t) { t.forest.clear(); }), "forest has 0 entries for 2 targets");
+  EXPECT_EQ(problem([](Trees& t) { t.forest[0] = true; }), "y has a forest but is not binary");
+  EXPECT_EQ(problem([](Trees& t) { t.forest[1] = true; }), "");
 }
 
 /// The same trees for two regression targets.
@@ -268,6 +303,26 @@ TEST_F(TreeFile, RoundTripKeepsAllTrees) {
   EXPECT_EQ(trees.targets[1].name, "z");
 }
 
+// A file of version 0.1.0 has no entry "forest".
+TEST_F(TreeFile, OlderFilesHaveNoForestsOfFrequencies) {
+  rewrite([](SafetensorsFile& file) {
+    std::string& about = file.metadata["molgraph.trees"];
+    about.replace(about.find("\"version\":2"), 11, "\"version\":1");
+    about.erase(about.find(",\"forest\":[false,false]"), 23);
+  });
+  EXPECT_EQ(read().forest, std::vector<bool>({false, false}));
+}
+
+TEST_F(TreeFile, ForestsAreKept) {
+  Task task = task_of_two_numbers();
+  task.kind = TaskKind::binary;
+  Trees trees = two_numbers();
+  for (BlendTarget& target : trees.targets) target.kind = TaskKind::binary;
+  trees.forest = {false, true};
+  write_trees(path(), trees, featurizer_);
+  EXPECT_EQ(read_trees(path(), task, featurizer_).forest, trees.forest);
+}
+
 TEST_F(TreeFile, RejectsAnotherTaskFeaturiserOrVersion) {
   write_trees(path(), two_numbers(), featurizer_);
   Task other = task_of_two_numbers();
@@ -284,9 +339,10 @@ TEST_F(TreeFile, RejectsAnotherTaskFeaturiserOrVersion) {
             std::string::npos);
   rewrite([](SafetensorsFile& file) {
     std::string& about = file.metadata["molgraph.trees"];
-    about.replace(about.find("\"version\":1"), 11, "\"version\":2");
+    about.replace(about.find("\"version\":2"), 11, "\"version\":3");
   });
-  EXPECT_NE(error_message().find("has version 2; this program reads version 1"), std::string::npos) << error_message();
+  EXPECT_NE(error_message().find("has version 3; this program reads versions 1 to 2"), std::string::npos)
+      << error_message();
 }
 
 TEST_F(TreeFile, DamageGivesAnErrorThatNamesTheFile) {
@@ -322,6 +378,11 @@ TEST_F(TreeFile, DamageGivesAnErrorThatNamesTheFile) {
        "not one share"},
       {[](SafetensorsFile& file) { file.metadata["molgraph.trees"] = "{"; }, "damaged trees"},
       {[](SafetensorsFile& file) { file.metadata["molgraph.trees"] = "{\"version\": 1}"; }, "damaged trees"},
+      {[](SafetensorsFile& file) {
+         std::string& about = file.metadata["molgraph.trees"];
+         about.replace(about.find("\"forest\""), 8, "\"Forest\"");
+       },
+       "damaged trees"},
       {[](SafetensorsFile& file) { file.metadata.erase("molgraph.trees"); }, "contains no trees"},
   };
   for (const auto& [change, message] : cases) {

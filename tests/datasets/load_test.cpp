@@ -81,6 +81,7 @@ TEST_F(LoadTest, EmptySetIsReportedUnlessRequested) {
   options.paths = {folder.write("few.csv", "smiles,y,part\nC,1,train\nCC,2,train\nCCC,3,valid\n")};
   options.splits_column = "part";
   EXPECT_THAT(load_data(options).warnings, Contains("the test set is empty"));
+  EXPECT_THAT(load_to_store(options, folder.file("a.h5")).warnings, ElementsAre("the test set is empty"));
   options.splits_column = "";
   options.target_columns = {"y"};
   options.split_sizes = {0.7, 0.3, 0};

@@ -82,6 +82,21 @@ TEST_F(TableReaderTest, TwoStrayQuotationMarksAreAnError) {
   }
 }
 
+// The second mark ends a cell, so the joined rows are a valid row.
+TEST_F(TableReaderTest, WarnsOfLinesInACellThatLookLikeRows) {
+  std::vector<std::string> warnings;
+  TableOptions options;
+  options.hooks.log = [&](const std::string& text, bool warning) {
+    if (warning) warnings.push_back(text);
+  };
+  const std::string good = "smiles,y,note\nF,1,\"two\nlines, one comma\"\n";
+  EXPECT_THAT(read_text("a.csv", good, options).rows, SizeIs(1));
+  EXPECT_THAT(warnings, IsEmpty());
+  const std::string stray = "CCO,2,\"5 foo\nCCN,3,bar\nCCC,4,baz\"\nC,5,\n";
+  EXPECT_THAT(read_text("b.csv", good + stray + stray, options).rows, SizeIs(5));
+  EXPECT_THAT(warnings, ElementsAre(AllOf(HasSubstr("b.csv, row 2:"), HasSubstr("'CCN,3,bar'"))));
+}
+
 TEST_F(TableReaderTest, ReadsCrLfByteOrderMarkAndMissingLastNewline) {
   const Table table = read_text("a.csv", "\xEF\xBB\xBFsmiles,note\r\nCCO,\"x\r\ny\"\r\nCCN,z\r\nC,\"w\"");
   EXPECT_THAT(table.columns, ElementsAre("smiles", "note"));

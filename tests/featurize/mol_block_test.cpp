@@ -115,7 +115,7 @@ TEST(MolBlock, AtomsAreCountedBeforeParsing) {
   EXPECT_EQ(std::get<Rejection>(result).status, RowStatus::too_large);
 }
 
-// RDKit would take hours to perceive the stereochemistry of this chain.
+// RDKit needs more than ten minutes to perceive the stereochemistry of this chain.
 TEST(MolBlock, LargeRecordsAreRejectedWithoutParsing) {
   constexpr int kLength = 30'000;
   std::string block = "\n\n\n  0  0  0     0  0            999 V3000\nM  V30 BEGIN CTAB\nM  V30 COUNTS " +

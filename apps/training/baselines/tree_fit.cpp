@@ -147,8 +147,8 @@ std::size_t columns_in_use(const FeatureRows& rows, const std::vector<std::size_
 }
 
 /// Returns options for a random forest (Breiman 2001) of `trees` trees on `width` columns in use, grown until no split
-/// helps. It is one boosting step in log-odds, starting from the label frequency. It ranks molecules in the same order
-/// as the mean of the frequencies in the leaves.
+/// helps. A leaf's value is the difference between the frequency of label 1 in the leaf and in training, divided by
+/// p (1 - p) for the frequency p in training: one Newton step in log-odds.
 BoosterOptions forest_options(BoosterOptions options, std::size_t width, std::size_t trees) {
   options.lr = 1;
   options.depth = 0;
@@ -257,7 +257,12 @@ FittedTrees fit_trees(const FeatureRows& rows, const MoleculeSet& set, const std
   Trees& trees = all.trees;
   for (const Boosted& one : fitted) all.sizes.push_back(one.size);
   for (std::size_t t = 0; t < count; ++t) {
-    const TargetRows& target = targets[t];
+    TargetRows& target = targets[t];
+    trees.forest.push_back(all.sizes[t * copies].forest);
+    if (trees.forest.back()) {  // the mean frequency of label 1 in the leaves
+      target.base = {target.options.base};
+      target.scale = target.options.base * (1 - target.options.base);
+    }
     for (std::size_t c = 0; c < target.base.size(); ++c) {
       trees.base.push_back(target.base[c]);
       trees.scale.push_back(target.scale / static_cast<double>(copies));  // for the mean of the copies
