@@ -80,7 +80,7 @@ std::string report_page(const ReportFacts& facts) {
                             Section{"results", "Results", results_section(facts)},
                             Section{"learning", "Learning curve", learning_section(facts)},
                             Section{"predictions", "Predictions", prediction_section(facts)},
-                            Section{"similarity", "Away from the training set", similarity_section(facts)},
+                            Section{"similarity", "Errors by similarity", similarity_section(facts)},
                             Section{"molecules", "Molecules to look at", molecule_section(facts)},
                             Section{"coverage", "Intervals", coverage_section(facts)},
                             Section{"repeat", "Repeat this run", repeat_section(facts)}};

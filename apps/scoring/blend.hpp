@@ -33,8 +33,9 @@ struct PartnerPrediction {
 /// of share * partner.
 void blend_predictions(std::span<const PartnerPrediction> partners, double* values);
 
-/// A partner's value of a class, limited to the range of a probability that is not certain: at least 0.01, or a tenth of
-/// the class's frequency in training if that is smaller, and the same for the other classes together.
+/// Limits a partner's prediction for a class, so that no class is certain: at least a tenth of the class's frequency in
+/// training, but this limit is between 1e-6 and 0.01. The same holds for 1 minus the prediction and 1 minus the
+/// frequency.
 double limited_probability(double value, double frequency);
 
 /// Why these are invalid as a partner's targets, "" if they are valid.

@@ -1,5 +1,7 @@
 #include "apps/scoring/tree_file.hpp"
 
+#include <algorithm>
+
 #include "apps/scoring/partner_file.hpp"
 #include "featurize/graph/error.hpp"
 
@@ -7,7 +9,7 @@ namespace molgraph {
 namespace {
 
 constexpr const char* kTreesKey = "molgraph.trees";
-constexpr int kTreeVersion = 2;  // 1 has no forests of frequencies; its binary outputs are log-odds
+constexpr int kOldestVersion = 1, kForestVersion = 2;  // 1: all binary outputs are log-odds
 
 /// One field of every node.
 template <class T, class Field>
@@ -46,14 +48,14 @@ void write_trees(const std::string& path, const Trees& trees, const FeaturizerOp
   const auto left = node_field<std::int32_t>(trees.nodes, [](const TreeNode& n) { return n.left; });
   const auto right = node_field<std::int32_t>(trees.nodes, [](const TreeNode& n) { return n.right; });
   const auto missing_left = node_field<std::uint8_t>(trees.nodes, [](const TreeNode& n) { return n.missing_left; });
-  write_partner(path, kTreesKey,
-                {{"version", kTreeVersion},
-                 {"fingerprint", "count-Morgan, radius 2, " + std::to_string(kFingerprintBins) + " counts"},
-                 {"descriptors", trees.descriptors},
-                 {"columns", trees.columns},
-                 {"targets", targets_json(trees.targets)},
-                 {"forest", trees.forest}},
-                trees.targets, featurizer,
+  const bool forest = std::ranges::count(trees.forest, true) > 0;
+  PartnerJson about{{"version", forest ? kForestVersion : kOldestVersion},
+                    {"fingerprint", "count-Morgan, radius 2, " + std::to_string(kFingerprintBins) + " counts"},
+                    {"descriptors", trees.descriptors},
+                    {"columns", trees.columns},
+                    {"targets", targets_json(trees.targets)}};
+  if (forest) about["forest"] = trees.forest;
+  write_partner(path, kTreesKey, about, trees.targets, featurizer,
                 {array_view("feature", feature), array_view("threshold", threshold), array_view("value", value),
                  array_view("left", left), array_view("right", right), array_view("missing_left", missing_left),
                  array_view("tree_offset", trees.tree_offset), array_view("output_offset", trees.output_offset),
@@ -62,7 +64,7 @@ void write_trees(const std::string& path, const Trees& trees, const FeaturizerOp
 
 Trees read_trees(const std::string& path, const Task& task, const FeaturizerOptions& featurizer) {
   const PartnerFile file(path, "trees", kTreesKey, featurizer);
-  const int version = file.check_version(1, kTreeVersion);
+  const int version = file.check_version(kOldestVersion, kForestVersion);
   Trees trees;
   trees.descriptors = file.get<std::vector<std::string>>("descriptors");
   trees.columns = file.get<std::vector<std::string>>("columns");
@@ -74,7 +76,7 @@ Trees read_trees(const std::string& path, const Task& task, const FeaturizerOpti
   trees.targets = file.targets(task);
   file.read_shares(trees.targets);
   trees.forest.assign(trees.targets.size(), false);
-  if (version > 1) trees.forest = file.get<std::vector<bool>>("forest");
+  if (version == kForestVersion) trees.forest = file.get<std::vector<bool>>("forest");
   if (const std::string why = trees_problem(trees); !why.empty()) file.throw_damaged(why);
   return trees;
 }

@@ -23,8 +23,9 @@ struct TreeNode {
 };
 
 /// Trees for all outputs of a task, target-major like a model's outputs. Output o is base[o] + scale[o] * (sum of the
-/// leaves of its trees): in the target's unit for regression, the log-odds of label 1 for a binary target (with a random
-/// forest: the mean frequency of label 1 in the leaves), and the input of the softmax over the classes for multiclass.
+/// leaves of its trees): in the target's unit for regression, the log-odds of label 1 for a binary target (with a
+/// random forest: the mean frequency of label 1 in the leaves; base is that in training), and the input of the softmax
+/// over the classes for multiclass.
 struct Trees {
   std::vector<std::string> descriptors;  ///< names of the columns after the fingerprint counts
   std::vector<std::string> columns;      ///< names of the user's input columns, which follow the descriptors

@@ -67,7 +67,7 @@ struct TableReader::State {
     if (hooks.log) hooks.log(lines.name() + ": " + text, false);
   }
   bool read_line();
-  void warn_of_row_in_cell();
+  void warn_of_row_in_cell(std::size_t end);
   void choose_delimiter(const TableOptions& options, std::string_view head);
   void start_csv(const TableOptions& options);
   void find_molecules(const std::vector<std::string>& names, const std::vector<std::vector<std::string>>& rows);
@@ -96,14 +96,14 @@ bool TableReader::State::read_line() {
   return true;
 }
 
-/// Warns once of a cell that continues in `line`, if that line has as many cells as a row.
-void TableReader::State::warn_of_row_in_cell() {
-  const auto cells_of_line = static_cast<std::size_t>(std::ranges::count(line, delimiter)) + 1;
-  if (warned || columns.size() < 2 || cells_of_line < columns.size() || !hooks.log) return;
+/// Warns once if a cell contains the first `end` bytes of `line`, a later line, and they look like a row.
+void TableReader::State::warn_of_row_in_cell(std::size_t end) {
+  const auto delimiters = static_cast<std::size_t>(std::ranges::count(line.substr(0, end), delimiter));
+  if (warned || columns.size() < 2 || delimiters + 1 < columns.size() || !hooks.log) return;
   warned = true;
   hooks.log(lines.name() + ", row " + std::to_string(row + 1) +
-                ": a cell in quotation marks continues in a line that has as many cells as a row: '" +
-                shown_head(line, kShownName) + "'; a stray quotation mark joins rows",
+                ": a cell in quotation marks contains a line with as many delimiters as a row: '" +
+                shown_head(line, kShownName) + "'; perhaps a stray quotation mark joins rows",
             true);
 }
 
@@ -125,6 +125,7 @@ bool TableReader::State::read_csv(bool& blank) {
       ++at;
       while (true) {
         const auto quote = line.find('"', at);
+        if (several_lines) warn_of_row_in_cell(quote);
         cell.append(line, at, quote == std::string::npos ? quote : quote - at);
         if (quote == std::string::npos) {  // the cell continues in the next line
           cell += lines.line_end();
@@ -138,7 +139,6 @@ bool TableReader::State::read_csv(bool& blank) {
                                 " MiB; perhaps the quotation mark that opens this cell is never "
                                 "closed",
                             cell);
-          warn_of_row_in_cell();
           at = 0;
         } else if (quote + 1 < line.size() && line[quote + 1] == '"') {
           cell += '"';

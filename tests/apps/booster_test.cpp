@@ -117,7 +117,7 @@ void expect_xgboost_predictions(TaskKind kind, int forest) {
   ASSERT_EQ(expected.size(), (kAll - kTrain) * static_cast<std::size_t>(classes));
 
   const auto by_output = booster.trees(kTrees / forest);
-  Trees trees{.descriptors = rows.descriptors, .targets = {{.name = "y", .kind = TaskKind::regression}}};  // margins, as regression outputs
+  Trees trees{.descriptors = rows.descriptors, .targets = {{.name = "margin"}}};
   trees.targets.assign(static_cast<std::size_t>(classes), trees.targets[0]);
   trees.forest.assign(trees.targets.size(), false);
   for (const auto& output : by_output) {
@@ -257,16 +257,13 @@ TEST_F(TreeFit, FewBinaryLabelsGetAForest) {
   }
   EXPECT_GT(pure, 10);
   EXPECT_EQ(forest.trees.forest, std::vector{true});
+  EXPECT_NEAR(forest.trees.base[0], ones, 1e-6);
+  EXPECT_NEAR(forest.trees.scale[0], ones * (1 - ones) / static_cast<double>(boosters), 1e-6);
   const std::vector<double> known = tree_predictions(forest.trees, rows, few, 1);
   int wrong = 0;
-  double mean = 0;
-  for (std::size_t g = 0; g < known.size(); ++g) {
-    wrong += (known[g] > ones) != (set.targets[g] > 0.5);
-    mean += known[g] / 4800;
-  }
+  for (std::size_t g = 0; g < known.size(); ++g) wrong += (known[g] > ones) != (set.targets[g] > 0.5);
   EXPECT_LT(wrong, 0.4 * std::min(ones, 1 - ones) * 4800)
       << "predicting only the more common class gives a factor of 1";
-  EXPECT_NEAR(mean, ones, 0.01) << "a tree's mean frequency over its own rows is that of label 1";
   const FittedTrees again = fit_trees(rows, set, molecules(0, 4999), {}, {.sizes = forest.sizes});
   EXPECT_EQ(again.trees.tree_offset.size() - 1, 500u) << "including the validation set";
   const FittedTrees boosted = fit_trees(rows, set, few, molecules(4800, 5000), {.rounds = 3});
@@ -312,11 +309,18 @@ TEST_F(TreeFit, ConstantTargetsGetTheirMean) {
 
 TEST_F(TreeFit, RefitUsesTheSameNumberOfRounds) {
   const FeatureRows rows = random_rows(kAll);
-  const MoleculeSet set = labelled_set(rows, TaskKind::binary, 2);
+  MoleculeSet set = labelled_set(rows, TaskKind::binary, 2);
+  set.weight.assign(kAll, 1);
+  std::fill_n(set.weight.begin(), 200, 0.25F);
   const FittedTrees stopped = fit_trees(rows, set, molecules(0, 400), molecules(400, 500), {.patience = 5});
   const FittedTrees again = fit_trees(rows, set, molecules(0, 400), {}, {.sizes = stopped.sizes});
   ASSERT_EQ(stopped.sizes.size(), 4u);  // two boosters for each target
   EXPECT_EQ(again.sizes, stopped.sizes);
+  EXPECT_EQ(stopped.trees.forest, std::vector({true, true}));
+  EXPECT_EQ(again.trees.forest, stopped.trees.forest);
+  double ones = 0;  // weighted
+  for (std::size_t g = 0; g < 400; ++g) ones += set.targets[2 * g] * static_cast<double>(set.weight[g]) / 250;
+  EXPECT_NEAR(stopped.trees.base[0], ones, 1e-6);
   EXPECT_EQ(again.trees.tree_offset, stopped.trees.tree_offset);
   EXPECT_EQ(tree_predictions(again.trees, rows, molecules(400, 500), 1),
             tree_predictions(stopped.trees, rows, molecules(400, 500), 1));

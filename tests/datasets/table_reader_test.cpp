@@ -89,12 +89,12 @@ TEST_F(TableReaderTest, WarnsOfLinesInACellThatLookLikeRows) {
   options.hooks.log = [&](const std::string& text, bool warning) {
     if (warning) warnings.push_back(text);
   };
-  const std::string good = "smiles,y,note\nF,1,\"two\nlines, one comma\"\n";
+  const std::string good = "id,smiles,note\n\"1\nb\",F,\"two\nlines, one comma\"\n";
   EXPECT_THAT(read_text("a.csv", good, options).rows, SizeIs(1));
   EXPECT_THAT(warnings, IsEmpty());
-  const std::string stray = "CCO,2,\"5 foo\nCCN,3,bar\nCCC,4,baz\"\nC,5,\n";
+  const std::string stray = "2,CCO,\"5 foo\n3,CCN,bar\n4,CCC,baz\"\n5,C,\n";
   EXPECT_THAT(read_text("b.csv", good + stray + stray, options).rows, SizeIs(5));
-  EXPECT_THAT(warnings, ElementsAre(AllOf(HasSubstr("b.csv, row 2:"), HasSubstr("'CCN,3,bar'"))));
+  EXPECT_THAT(warnings, ElementsAre(AllOf(HasSubstr("b.csv, row 2:"), HasSubstr("'3,CCN,bar'"))));
 }
 
 TEST_F(TableReaderTest, ReadsCrLfByteOrderMarkAndMissingLastNewline) {

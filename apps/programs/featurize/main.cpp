@@ -46,12 +46,13 @@ void add_data_options(CLI::App& app, FeaturizeOptions& options, Flags& flags) {
                  "Columns to learn, or all (empty: at most 20 columns of numbers or of yes and no, without "
                  "identifiers, years, constants and descriptors)")
       ->type_name("NAME");
-  choose(
-      app.add_option("--duplicates", flags.duplicates,
-                     "Molecules in several rows: merge into one row with the mean or median of each target (classes: "
-                     "the majority; a tie is missing); keep all rows, in one set of the split; drop all but the first "
-                     "row (empty: mean for your own table with targets, otherwise all rows unchanged)"),
-      {"mean", "median", "keep", "drop"});
+  choose(app.add_option(
+             "--duplicates", flags.duplicates,
+             "Molecules in several rows: merge into one row with the mean or median of each target (classes: "
+             "the majority; a tie is missing); keep all rows, in one set of the split; drop all but the first "
+             "row (empty: mean for your own table with targets, or keep with --descriptor-columns; otherwise all "
+             "rows unchanged)"),
+         {"mean", "median", "keep", "drop"});
   choose(app.add_option("-t,--task-type", flags.task,
                         "Kind of the targets (empty: detected; only 0 and 1, or yes and no, are classification)"),
          {"regression", "classification", "binary", "multiclass", "mixed"});

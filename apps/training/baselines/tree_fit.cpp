@@ -31,7 +31,7 @@ struct TargetRows {
   BoosterOptions options;
   LabelledRows train, valid;
   std::vector<double> base;  ///< [classes] see Trees::base
-  double scale = 1;          ///< a regression target's deviation
+  double scale = 1;          ///< see Trees::scale; a regression target's deviation
   bool constant = false;     ///< the target is constant
 };
 

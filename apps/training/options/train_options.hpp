@@ -238,7 +238,7 @@ std::vector<TrainOption> options_over(Options& o) {
        "FLAG, adversarial noise on the node input: ascents,step,magnitude, for example 2,0.2,0 (empty: off)"},
       {"--from", model, m.from,
        "start from the weights of a run; pretrained: from the weights that ship with molgraph; none: from scratch "
-       "(empty: pretrained for your own table and the default model, else none)"},
+       "(empty: pretrained for your own table and the default model, except with --quality fast; else none)"},
       {"--freeze", model, one_of(m.frozen, {{"", Frozen::nothing}, {"encoder", Frozen::encoder}}),
        "weights that stay fixed: encoder = all but the head"},
 
