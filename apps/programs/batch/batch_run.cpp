@@ -110,7 +110,8 @@ void add_batch_options(CommandLine& line, BatchOptions& options, const std::stri
                  "Process only part I (from 0) of N (at most 1,000,000) equal parts of the rows; the outputs of all "
                  "parts, concatenated, are the complete output")
       ->type_name("I/N");
-  app.add_flag("--strict", options.strict, "Stop with exit code 3 at the first row that is not ok; writes no output file");
+  app.add_flag("--strict", options.strict,
+               "Stop with exit code 3 at the first row that is not ok; writes no output file");
   limit(app.add_option("--batch-size", options.batch_size, "Rows per thread and step; does not change results"),
         WholeRange{1, 1'000'000})
       ->capture_default_str();
