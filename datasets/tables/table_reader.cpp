@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "datasets/system/text.hpp"
@@ -96,10 +97,11 @@ bool TableReader::State::read_line() {
   return true;
 }
 
-/// Warns once if a cell contains the first `end` bytes of `line`, a later line, and they look like a row.
+/// Warns once if the first `end` bytes of `line`, which a cell that began in an earlier line contains, look like a row.
 void TableReader::State::warn_of_row_in_cell(std::size_t end) {
-  const auto delimiters = static_cast<std::size_t>(std::ranges::count(line.substr(0, end), delimiter));
-  if (warned || columns.size() < 2 || delimiters + 1 < columns.size() || !hooks.log) return;
+  if (warned || columns.size() < 2 || !hooks.log) return;
+  const auto delimiters = std::ranges::count(std::string_view(line).substr(0, end), delimiter);
+  if (static_cast<std::size_t>(delimiters) + 1 < columns.size()) return;
   warned = true;
   hooks.log(lines.name() + ", row " + std::to_string(row + 1) +
                 ": a cell in quotation marks contains a line with as many delimiters as a row: '" +
@@ -125,9 +127,9 @@ bool TableReader::State::read_csv(bool& blank) {
       ++at;
       while (true) {
         const auto quote = line.find('"', at);
-        if (several_lines) warn_of_row_in_cell(quote);
         cell.append(line, at, quote == std::string::npos ? quote : quote - at);
         if (quote == std::string::npos) {  // the cell continues in the next line
+          if (several_lines) warn_of_row_in_cell(line.size());
           cell += lines.line_end();
           several_lines = true;
           if (!lines.next(line, row, kMaxRowBytes))
@@ -144,6 +146,7 @@ bool TableReader::State::read_csv(bool& blank) {
           cell += '"';
           at = quote + 2;
         } else {
+          if (several_lines) warn_of_row_in_cell(quote);
           at = quote + 1;
           break;
         }

@@ -97,6 +97,16 @@ TEST_F(TableReaderTest, WarnsOfLinesInACellThatLookLikeRows) {
   EXPECT_THAT(warnings, ElementsAre(AllOf(HasSubstr("b.csv, row 2:"), HasSubstr("'3,CCN,bar'"))));
 }
 
+// Takes minutes if each quotation mark causes a pass over the line.
+TEST_F(TableReaderTest, ReadsManyQuotationMarksInOneLineOfACell) {
+  TableOptions options;
+  options.hooks.log = [](const std::string&, bool) {};
+  std::string marks;
+  for (int i = 0; i < 1'000'000; ++i) marks += "\"\"";
+  const Table table = read_text("a.csv", "smiles,note\nCCO,\"first\n" + marks + "\"\n", options);
+  EXPECT_THAT(cells_of(table), ElementsAre(Cells{"CCO", "first\n" + std::string(1'000'000, '"')}));
+}
+
 TEST_F(TableReaderTest, ReadsCrLfByteOrderMarkAndMissingLastNewline) {
   const Table table = read_text("a.csv", "\xEF\xBB\xBFsmiles,note\r\nCCO,\"x\r\ny\"\r\nCCN,z\r\nC,\"w\"");
   EXPECT_THAT(table.columns, ElementsAre("smiles", "note"));
